@@ -1,5 +1,6 @@
 """Shared code of commands: selection and loading of an environment, output of findings."""
 
+import codecs
 import json
 import os
 import sys
@@ -67,6 +68,38 @@ def environment_path(stack: str | None, file: Path | None) -> Path:
     from landbridge.environment import find_environment
 
     return find_environment(stack)
+
+
+def near(path: Path) -> Path:
+    """Return the path relative to the current folder if it is inside it."""
+    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
+
+
+def environment_text(path: Path) -> str:
+    """Return the text of an environment file with its line ends; exit with status 2 if it cannot be read."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        typer.echo(f"landbridge: {path}: {getattr(error, 'strerror', None) or error}", err=True)
+        raise typer.Exit(2) from None
+
+
+def write_environment(path: Path, text: str) -> None:
+    """Write an environment file in one rename, with its permissions and its byte order mark; a link stays a link.
+
+    Raises FindingsError for a file that is read-only: its folder would permit the rename.
+    """
+    target = path.resolve()
+    mode, before = target.stat().st_mode & 0o7777, target.read_bytes()
+    if not (mode & 0o222 and os.access(target, os.W_OK)):
+        finding = Finding(
+            "read-only-file", "the file is read-only; nothing has been written", fix=f"chmod u+w {target}"
+        )
+        raise FindingsError([finding.at(str(path), None, None)])
+    temporary = target.with_name(f".{target.name}.new")
+    temporary.write_bytes(text.encode("utf-8-sig" if before.startswith(codecs.BOM_UTF8) else "utf-8"))
+    temporary.chmod(mode)
+    os.replace(temporary, target)
 
 
 def load(stack: str | None, file: Path | None) -> "Loaded":
@@ -150,8 +183,7 @@ def _shown(file: str | None) -> str | None:
     """Return a path relative to the current folder if it is inside it."""
     if file is None:
         return None
-    path = Path(file)
-    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else file
+    return str(near(Path(file)))
 
 
 __all__ = [
@@ -163,11 +195,14 @@ __all__ = [
     "Stack",
     "TimerMetrics",
     "environment_path",
+    "environment_text",
     "exit_code",
     "load",
     "mlflow_password",
+    "near",
     "print_findings",
     "print_json",
     "require",
     "stack_outputs",
+    "write_environment",
 ]

@@ -1,13 +1,23 @@
 """Command `landbridge credentials init`: the CA of an environment."""
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, environment_path, exit_code, load, print_findings, print_json
+from landbridge.cli.common import (
+    File,
+    Format,
+    Stack,
+    environment_path,
+    environment_text,
+    exit_code,
+    load,
+    print_findings,
+    print_json,
+    write_environment,
+)
 
 if TYPE_CHECKING:
     from landbridge.ops.credentials.folder import AuthorityFolder
@@ -84,13 +94,10 @@ def _write(path: Path, certificate: str) -> bool:
     """Write the certificate into the environment file; return whether the file has changed."""
     from landbridge.environment.file.authority import with_authority
 
-    text = path.read_text()
+    text = environment_text(path)
     changed = with_authority(text, str(path), certificate)
     if changed != text:
-        temporary = path.with_suffix(f".{os.getpid()}")
-        temporary.write_text(changed)
-        temporary.chmod(path.stat().st_mode & 0o777)
-        temporary.replace(path)
+        write_environment(path, changed)
     return changed != text
 
 

@@ -1,6 +1,5 @@
 """Commands `landbridge node add` and `remove`: show, check, write and apply a change of the environment file."""
 
-import os
 import time
 from ipaddress import AddressValueError, IPv4Address
 from pathlib import Path
@@ -8,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Stack, environment_path, exit_code, print_findings
+from landbridge.cli.common import (
+    File,
+    Stack,
+    environment_path,
+    environment_text,
+    exit_code,
+    near,
+    print_findings,
+    write_environment,
+)
 
 if TYPE_CHECKING:
     from landbridge.environment import Environment
@@ -61,9 +69,9 @@ def add(
     from landbridge.environment.file.members import Joining
     from landbridge.ops.members import ADD, add_limit, added
 
-    path = _near(environment_path(stack, file))
+    path = near(environment_path(stack, file))
     joining = Joining(names=_names(nodes), address=_address(address), platform=platform, rack=rack, os=system)
-    edited = added(path, _text(path), joining)
+    edited = added(path, environment_text(path), joining)
     environment = _shown(edited)
     limit = add_limit(environment, edited.names)
     _networks(edited, environment)
@@ -89,11 +97,11 @@ def remove(
     from landbridge.cli.node.common import rows, scontrol_of
     from landbridge.ops.members import REMOVE, reasons_to_stay, removed
 
-    path, names = _near(environment_path(stack, file)), _names(nodes)
+    path, names = near(environment_path(stack, file)), _names(nodes)
     if address is not None and len(names) > 1:
         raise typer.BadParameter("it applies to one node only", param_hint="--address")
     last = _address(address)
-    edited = removed(path, _text(path), names)
+    edited = removed(path, environment_text(path), names)
     addresses = {**edited.addresses, **({names[0]: str(last)} if last else {})}
     environment = _shown(edited)
     if not (write or run):
@@ -110,11 +118,6 @@ def remove(
         _run(environment, path, REMOVE, variables={"node": name, **variables})
 
 
-def _near(path: Path) -> Path:
-    """Return the path relative to the current folder if it is inside it."""
-    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
-
-
 def _names(nodes: str) -> tuple[str, ...]:
     from landbridge import hostlist
 
@@ -129,14 +132,6 @@ def _address(text: str | None) -> IPv4Address | None:
         return None if text is None else IPv4Address(text)
     except AddressValueError:
         raise typer.BadParameter(f"{text} is not an IPv4 address", param_hint="--address") from None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        typer.echo(f"landbridge: {path}: {getattr(error, 'strerror', None) or error}", err=True)
-        raise typer.Exit(2) from None
 
 
 def _shown(edited: "Edited") -> "Environment":
@@ -166,13 +161,9 @@ def _networks(edited: "Edited", after: "Environment") -> None:
 
 
 def _written(edited: "Edited") -> None:
-    """Write the file in one rename, with its previous permissions."""
     if edited.after == edited.before:
         return
-    temporary = edited.path.with_name(f".{edited.path.name}.new")
-    temporary.write_bytes(edited.after.encode())
-    temporary.chmod(edited.path.stat().st_mode & 0o7777)
-    os.replace(temporary, edited.path)
+    write_environment(edited.path, edited.after)
     typer.echo(f"{edited.path} is written")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from landbridge import yaml_text
@@ -45,3 +46,12 @@ def quoted(text: str) -> str:
 def refused(source: Source, rule: str, message: str, path: DataPath, fix: str) -> FindingsError:
     """Return the error for a text that cannot be changed as requested, with its position."""
     return FindingsError([Finding(rule, message, path, fix).at(source.file, *source.locate(path))])
+
+
+def scalars(data: Any, path: DataPath) -> Iterator[tuple[DataPath, Any]]:
+    """Yield the path and value of each scalar below `path`."""
+    if isinstance(data, dict | list):
+        for key, item in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from scalars(item, (*path, key))
+    else:
+        yield path, data

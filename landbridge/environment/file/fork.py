@@ -1,14 +1,14 @@
 """Fork of an environment file: different values are replaced in the text; comments are unchanged."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import Any
 
 from landbridge import yaml_text
 from landbridge.catalog import instances, regions, zones
-from landbridge.environment.file.edit import plain, refused, replaced
+from landbridge.environment.file.edit import plain, refused, replaced, scalars
 from landbridge.environment.file.load import ROOT
 from landbridge.environment.file.source import Source, read
 from landbridge.findings import DataPath, FindingsError
@@ -78,7 +78,7 @@ def fork(text: str, target: Wanted, origin: str) -> str:
     source = read(text, f"Pulumi.{origin}.yaml")
     if source.data is None:
         raise FindingsError(source.findings)
-    values = dict(_scalars(source.data, ()))
+    values = dict(scalars(source.data, ()))
     secret = next((path for path in values if path[-1] == "secure"), None)
     if secret is not None:
         fix = "fork an environment without secure keys, then set the new one's with pulumi config set --secret"
@@ -200,11 +200,3 @@ def _insert(source: Source, lines: list[str], path: DataPath, value: Any) -> Non
         message = f"{path[-1]} is not in the file, and there is no line to put it after"
         raise refused(source, "fork-value", message, path, "write it into the file by hand")
     lines[first.key[0] - 1 : first.key[0] - 1] = [f"{' ' * (first.key[1] - 1)}{path[-1]}: {plain(value)}\n"]
-
-
-def _scalars(data: Any, path: DataPath) -> Iterator[tuple[DataPath, Any]]:
-    if isinstance(data, dict | list):
-        for key, item in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from _scalars(item, (*path, key))
-    else:
-        yield path, data

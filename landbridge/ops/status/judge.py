@@ -14,7 +14,14 @@ from landbridge.ops.status.burst import burst_judged
 from landbridge.ops.status.cluster import node_judged, queue_judged
 from landbridge.ops.status.link import link_judged
 from landbridge.ops.status.report import Judged, StatusLine, StatusReport, report_of
-from landbridge.ops.status.site import authority_judged, certificate_judged, dumps_judged, hosts_judged, units_judged
+from landbridge.ops.status.site import (
+    authority_judged,
+    certificate_judged,
+    dumps_judged,
+    hosts_judged,
+    logins_judged,
+    units_judged,
+)
 from landbridge.ops.status.sources import programs_of
 from landbridge.timestamps import iso
 
@@ -66,6 +73,7 @@ def _facts(environment: Environment, now: float) -> dict[str, _Fact]:
     name = environment.name
     return {
         "failed units": _Fact("sites", facts.failed_units, units_judged),
+        "logins": _Fact("sites", str.split, partial(logins_judged, environment)),
         "queue": _Fact("queue", facts.queue_facts, lambda _, queue: queue_judged(queue, now), once=True),
         "nodes": _Fact("nodes", json.loads, lambda _, answer: node_judged(name, answer), once=True),
         "dumps": _Fact("backups", facts.dump_facts, partial(dumps_judged, now=now)),

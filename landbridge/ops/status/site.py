@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from landbridge.environment import Environment
 from landbridge.ops.netcheck.collect import HostFacts
 from landbridge.ops.site_certificates.status import ALARM_DAYS
 from landbridge.ops.status.facts import DumpFacts
 from landbridge.ops.status.report import Judged, OperatorTask, StatusLine, duration
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.timestamps import iso
 
 #: Landbridge's choices: days before the end of a host's certificate (as the role site_tls's alarm), and hours of a daily dump's age.
@@ -32,6 +34,18 @@ def units_judged(host: str, units: Sequence[str]) -> Judged:
     text = f"{host}: failed: {', '.join(units)}"
     yield StatusLine("sites", "attention", text)
     yield OperatorTask(2, text, f"systemctl status {' '.join(units)} (on {host})")
+
+
+def logins_judged(environment: Environment, host: str, logins: Sequence[str]) -> Judged:
+    """Yield the users whom a run of Landbridge created on a host, and whom the environment no longer has.
+
+    The account with which Ansible connects is never locked.
+    """
+    wanted = {service_hosts(environment).access.user, *(user.name for user in environment.users)}
+    for name in sorted(set(logins) - wanted):
+        text = f"{host}: {name} is not in users and still has a login"
+        yield StatusLine("sites", "attention", text)
+        yield OperatorTask(1, text, f"landbridge configure -s {environment.name}")
 
 
 def dumps_judged(host: str, dumps: Sequence[DumpFacts], now: float) -> Judged:

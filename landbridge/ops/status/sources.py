@@ -16,6 +16,15 @@ from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, server_name
 DUMPS = "/var/backups/landbridge-mlflow"
 _END = ["openssl", "x509", "-noout", "-enddate", "-dateopt", "iso_8601", "-in"]
 _GET = "import sys, urllib.request as u; sys.stdout.write(u.urlopen(sys.argv[1], timeout=3).read().decode())"
+#: Users of the cluster's record whose account has a shell. What host_record locks has none, and other clusters' users it leaves alone.
+_LOGINS = """
+import glob, json, sys
+users = {path: json.load(open(path)).get("users", {}) for path in glob.glob("/etc/landbridge/records/*.json")}
+ours = users.pop(f"/etc/landbridge/records/{sys.argv[1]}.json", {})
+rows = (line.rstrip("\\n").split(":") for line in open("/etc/passwd") if line.count(":") == 6)
+logins = {row[0] for row in rows if ours.get(row[0]) == int(row[2]) and not row[6].endswith("nologin")}
+print(*sorted(logins.difference(*users.values())))
+"""
 #: State, reason and submission time of each job; the time is a Unix timestamp (squeue(1), SLURM_TIME_FORMAT).
 _QUEUE = ["env", "SLURM_TIME_FORMAT=%s", "squeue", "--noheader", "--format=%T|%r|%V"]
 
@@ -48,7 +57,10 @@ def status_sources(environment: Environment, outputs: StackOutputs | None) -> tu
 def programs_of(environment: Environment, host: LinkHost) -> dict[str, list[str]]:
     """Return the programs that a host runs, by the services that it has."""
     served = service_hosts(environment)
-    programs = {"failed units": ["systemctl", "list-units", "--failed", "--plain", "--no-legend", "--no-pager"]}
+    programs = {
+        "failed units": ["systemctl", "list-units", "--failed", "--plain", "--no-legend", "--no-pager"],
+        "logins": ["python3", "-c", _LOGINS, environment.name],
+    }
     if host.gateway is not None:
         programs |= {
             "sas": ["swanctl", "--list-sas", "--raw"],

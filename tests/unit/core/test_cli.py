@@ -53,6 +53,7 @@ def project(tmp_path: Path) -> Path:
         ["runs"],
         ["secrets"],
         ["serve"],
+        ["user"],
     ],
     ids=" ".join,
 )

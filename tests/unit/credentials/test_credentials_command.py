@@ -59,6 +59,15 @@ def test_init_creates_a_private_key_and_an_environment_without_findings_about_it
     assert folder.key.read_bytes() != key and file.read_text() != text
 
 
+def test_init_keeps_a_link_and_the_line_ends_of_the_other_lines(file: Path) -> None:
+    target = file.rename(file.with_name("shared.yaml"))
+    target.write_bytes(target.read_bytes().replace(b"\n", b"\r\n"))
+    file.symlink_to(target.name)
+    run("init", "-f", file)
+    lines = [line for line in target.read_bytes().splitlines(keepends=True) if line.endswith(b"\r\n")]
+    assert file.is_symlink() and len(lines) > 50 and load_environment(file).environment is not None
+
+
 def test_certificates_are_issued_listed_and_due(file: Path, tmp_path: Path) -> None:
     run("init", "-f", file)
     assert {row["state"] for row in json.loads(run("status", "-f", file, "--format", "json", code=1))["hosts"]} == {

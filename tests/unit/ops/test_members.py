@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from landbridge.cli.main import build
+from landbridge.findings import FindingsError
 from landbridge.ops.members import add_limit, reasons_to_stay
 from landbridge.ops.nodes import node_rows
 from tests.unit.core.samples import ROOT, environment
@@ -53,6 +54,19 @@ def test_add_shows_the_change_and_the_next_command_and_writes_only_with_the_opti
     assert file.read_text() == before.replace("dgx[01-02]", "dgx[01-03]") and file.stat().st_mode & 0o777 == 0o640
     code, output = landbridge(file, "add", "dgx[02-03]", "--write")
     assert code == 0 and "is unchanged" in output and changed(output) == []
+
+
+def test_a_link_stays_a_link_and_a_read_only_file_is_not_replaced(file: Path) -> None:
+    target = file.rename(file.with_name("shared.yaml"))
+    file.symlink_to(target.name)
+    before = target.read_text()
+    target.chmod(0o440)
+    with pytest.raises(FindingsError, match="read-only"):
+        CliRunner().invoke(build(), ["node", "add", "dgx03", "--write", "-f", str(file)], catch_exceptions=False)
+    assert file.read_text() == before
+    target.chmod(0o640)
+    assert landbridge(file, "add", "dgx03", "--write")[0] == 0
+    assert file.is_symlink() and target.read_text() == before.replace("dgx[01-02]", "dgx[01-03]")
 
 
 def test_a_file_that_would_be_wrong_is_not_written(file: Path) -> None:

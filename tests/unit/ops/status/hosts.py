@@ -53,7 +53,12 @@ def facts(changes: Mapping[str, Mapping[str, str | None]] | None = None) -> tupl
     every = []
     for source in status_sources(environment(), records.STACK_OUTPUTS):
         name = source.host.name
-        outputs: dict[str, str | None] = {"failed units": "", **HEALTHY.get(name, {}), **(changes or {}).get(name, {})}
+        outputs: dict[str, str | None] = {
+            "failed units": "",
+            "logins": "alice\n",
+            **HEALTHY.get(name, {}),
+            **(changes or {}).get(name, {}),
+        }
         programs = {
             program: {
                 "code": 0 if text is not None else 1,

@@ -18,7 +18,7 @@ from landbridge.ops.netcheck.record import write_facts
 from landbridge.ops.status.collect import collect_status
 from landbridge.ops.status.judge import judge
 from landbridge.ops.status.report import StatusReport, duration
-from landbridge.ops.status.sources import StatusSource
+from landbridge.ops.status.sources import StatusSource, status_sources
 from tests.unit.core.samples import ROOT, changed
 from tests.unit.ops.netcheck import records
 from tests.unit.ops.status.hosts import BURST, CHANGES, NODES, NOW, environment, facts
@@ -58,6 +58,7 @@ def test_a_healthy_environment_has_no_task_and_status_0() -> None:
         ("ctl01", {"burst": BURST + 'landbridge_burst_breaker_open{code="UnauthorizedOperation",pool="p5"} 1\n'}, "launches stopped by UnauthorizedOperation", "reset-breaker p5"),
         ("ctl01", {"burst": BURST + 'landbridge_burst_refused_terminations{code="OperationNotPermitted"} 2\n'}, "2 instances that EC2 refuses to terminate", "burst status"),
         ("nfs01", {"failed units": "nfs-ganesha.service loaded failed failed NFS\n"}, "nfs-ganesha.service", "systemctl status nfs-ganesha.service (on nfs01)"),
+        ("nfs01", {"logins": "alice ansible carol\n"}, "nfs01: carol is not in users and still has a login", "landbridge configure -s test"),
         ("mlops01", {"dumps": ""}, "have no dump", "landbridge-mlflow-dump"),
         ("mlops01", {"dumps": f"{NOW - 200000} 5 mlflow-periodic-1.dump\n"}, "2d 7h old", "landbridge-mlflow-dump"),
         ("mlops01", {"certificate": "notAfter=2026-11-30 00:00:00Z\n"}, "certificate of mlops01: 8 days left", "landbridge configure -s test"),
@@ -70,6 +71,29 @@ def test_each_fault_is_a_task_with_its_command(
     report = judged({host: outputs})
     assert report.exit_status == 1
     assert any(message in task.message and command in task.command for task in report.tasks), report.tasks
+
+
+def test_logins_are_accounts_of_this_cluster_that_no_run_has_locked(tmp_path: Path) -> None:
+    """The record and the locked account are those that host_record and the role base write."""
+    records = tmp_path / "etc/landbridge/records"
+    words = status_sources(environment(), None)[0].programs["logins"]
+    here = [word.replace("/etc/", f"{tmp_path}/etc/") for word in words]
+    records.mkdir(parents=True)
+    rows = {
+        "alice": (20001, "bash"),
+        "bob": (20002, "nologin"),
+        "carol": (20003, "bash"),
+        "dora": (20004, "zsh"),
+        "erin": (7, "sh"),
+    }
+    text = "".join(f"{name}:x:{uid}:{uid}:,:/home/{name}:/bin/{shell}\n" for name, (uid, shell) in rows.items())
+    (tmp_path / "etc/passwd").write_text(f"{text}+\nroot:x:0:0::/root:/bin/bash\n")
+    assert program(here) == {"code": 0, "out": "\n", "err": ""}
+    users = {name: 20001 + number for number, name in enumerate(("alice", "bob", "carol", "dora", "erin", "gone"))}
+    (records / "test.json").write_text(json.dumps({"users": users, "files": []}))
+    (records / "other.json").write_text(json.dumps({"users": {"carol": 20003}}))
+    (records / "older.json").write_text(json.dumps({"files": []}))
+    assert program(here)["out"] == "alice dora\n"
 
 
 def test_faults_of_the_link_are_those_of_netcheck() -> None:
