@@ -22,6 +22,8 @@ class Clone:
         self.folder = folder / "landbridge"
         subprocess.run(["git", "clone", "--quiet", ROOT, self.folder], check=True)
         outer = {"LANDBRIDGE_LAB", "LANDBRIDGE_TESTS_LAB_RUN", "LANDBRIDGE_TESTS_KEEP_LAB", "LANDBRIDGE_TESTS_LONG"}
+        # `make` passes its options and variables on, also to a `make` of another Makefile.
+        outer |= {"MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "ARGS", "TIER", "LEVEL"}
         variables = {name: value for name, value in os.environ.items() if name not in outer}
         self.variables = {**variables, "XDG_STATE_HOME": str(folder / "state")}
 

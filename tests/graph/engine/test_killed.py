@@ -25,9 +25,8 @@ MOMENTS = (
     ("CreateSubnet", "CreateVpnConnection"),
     # Pools wait for the roles that terminate nodes, and their policies for the subnets.
     ("AssociateRouteTable", "CreateTransitGatewayVpcAttachment", "CreateSecurityGroup"),
-    ("CreateRoute", "AuthorizeSecurityGroupIngress"),
-    # Held calls fill the places of the engine: with others in progress it would not reach this one.
-    ("CreateLaunchTemplate",),
+    # Rules of security groups are not held: these calls fill the places of the engine, and it would not reach the pools.
+    ("CreateRoute", "CreateLaunchTemplate"),
 )
 
 
