@@ -29,15 +29,16 @@ def kill_during(
     actions: Iterable[str],
     *,
     done: bool,
+    later: Iterable[str] = (),
     operation: str = "up",
 ) -> None:
     """Run `up` (or another operation), and kill the engine while AWS holds the answers of all these actions.
 
-    AWS has completed them if `done`, else it has not.
+    AWS has completed them if `done`, else it has not. It completes none of the `later` ones, which may be in progress too.
     """
-    names = tuple(actions)
-    fault = {"hold": HELD_SECONDS, **({"after": True} if done else {"code": "ServiceUnavailable", "status": 503})}
-    cloud.control(reset=True, faults=dict.fromkeys(names, fault))
+    names, undone = tuple(actions), {"hold": HELD_SECONDS, "code": "ServiceUnavailable", "status": 503}
+    fault = {"hold": HELD_SECONDS, "after": True} if done else undone
+    cloud.control(reset=True, faults=dict.fromkeys(later, undone) | dict.fromkeys(names, fault))
     failed: list[Exception] = []
 
     def run() -> None:
