@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from landbridge.acceptance.judge import given, judge, judge_pair
-from landbridge.acceptance.outputs import Unreadable
+from landbridge.acceptance.outputs import INFOROM_CORRUPTED, Unreadable
 from landbridge.acceptance.programs import missing, node_programs, programs_checks
 from landbridge.acceptance.result import AcceptanceCheck, AcceptanceOutcome, AcceptanceReport
 from landbridge.acceptance.rungs import PROGRAMS, RUNGS, AcceptanceSettings, Rung, groups
@@ -101,7 +101,8 @@ def judged(
             return AcceptanceOutcome(rung.name, tuple(nodes), message=str(error), seconds=result.seconds)
         checks = (AcceptanceCheck(rung.program, f"ended with {result.code}: {error}", False),)
     # dcgmi also ends with an error when a test fails; its output then describes the failure better.
-    if result.code != 0 and not any(check.passed is False for check in checks):
+    is_warning = rung.name == "driver" and result.code == INFOROM_CORRUPTED
+    if result.code != 0 and not is_warning and not any(check.passed is False for check in checks):
         message = " ".join(result.errors.split())[-300:]
         checks = (*checks, AcceptanceCheck(rung.program, f"ended with {result.code}: {message}", False))
     return AcceptanceOutcome(rung.name, tuple(nodes), checks, "", result.seconds)

@@ -7,6 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+#: Exit code and line of nvidia-smi for a corrupted infoROM, which prints all values. Source: nvidia-smi(1), RETURN VALUE.
+INFOROM_CORRUPTED = 14
+_INFOROM = re.compile(r"^WARNING: infoROM is corrupted at gpu (\S+).*$", re.MULTILINE)
+
 
 class Unreadable(Exception):
     """Output that does not have the program's form; the message contains the missing part."""
@@ -35,7 +39,7 @@ class Collective:
 def gpus(text: str) -> tuple[MeasuredGpu, ...]:
     """Parse nvidia-smi's list of GPUs."""
     measured_gpus = []
-    for line in text.splitlines():
+    for line in _INFOROM.sub("", text).strip().splitlines():
         parts = [part.strip() for part in line.split(",")]
         if len(parts) != 4 or not parts[2].isdigit():
             raise Unreadable(f"nvidia-smi failed: {line.strip()[:200]}")
@@ -43,6 +47,11 @@ def gpus(text: str) -> tuple[MeasuredGpu, ...]:
     if not measured_gpus:
         raise Unreadable("nvidia-smi lists no GPU")
     return tuple(measured_gpus)
+
+
+def corrupted(text: str) -> tuple[str, ...]:
+    """Return the PCI addresses of the GPUs whose infoROM nvidia-smi reports as corrupted."""
+    return tuple(_INFOROM.findall(text))
 
 
 def diagnosis(text: str) -> dict[str, tuple[str, str]]:

@@ -36,6 +36,7 @@ def new_texts(
     folder = posixpath.dirname(cluster.conf)
     lines = {file: text.splitlines(keepends=True) for file, text in cluster.texts.items()}
     replacements = [*_merged_lists(cluster, needed), *_listed_partitions(cluster)]
+    findings += _kept_words(cluster, needed)
     for pair, value in replacements:
         _replace(lines, folder, pair, value, findings)
     # After the replacements, because these change line numbers.
@@ -77,6 +78,17 @@ def _merged_lists(cluster: ExistingCluster, needed: Mapping[str, str]) -> Iterat
         missing = [word for word in needed[key].split(",") if _name(word) not in names]
         if missing:
             yield pair, ",".join([*present, *missing])
+
+
+def _kept_words(cluster: ExistingCluster, needed: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield a finding for each word with a value for which bursting would use another one."""
+    for key in _LISTS:
+        pair, wanted = cluster.pair(key), {_name(word): word for word in needed.get(key, "").split(",")}
+        for word in [] if pair is None else [word.strip() for word in pair.value.split(",")]:
+            if pair is not None and wanted.get(_name(word), word).casefold() != word.casefold():
+                message = f"{key} has {word}, which stays; Landbridge uses {wanted[_name(word)]}"
+                fix = f"write {wanted[_name(word)]}, unless the other value is needed"
+                yield placed("kept-word", Severity.INFO, pair.value_at, message, fix)
 
 
 def _name(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Reader of a cluster's files: slurm.conf with its includes, gres.conf, cgroup.conf and topology.conf or topology.yaml.
+"""Reader of a cluster's files: slurm.conf with its includes, and the files beside it that slurmctld sends to nodes.
 
 Source: slurm.conf(5), NodeName and PartitionName: values of a DEFAULT line are valid for later lines, until another
 DEFAULT line changes them.
@@ -7,6 +7,7 @@ DEFAULT line changes them.
 import posixpath
 from collections.abc import Iterator, Mapping
 
+from landbridge.catalog.slurm.existing import existing_slurm
 from landbridge.existing_slurm.cluster import ConfiguredNodes, ConfiguredPartition, ExistingCluster, by_key, placed
 from landbridge.existing_slurm.entries import ConfLine, Opener, Pair, read_entries
 from landbridge.existing_slurm.names import expand_names, members
@@ -32,6 +33,8 @@ def read_cluster(conf: str, open_text: Opener) -> tuple[ExistingCluster, tuple[F
     entries, unread = read_entries(conf, opened, name)
     findings = list(unread)
     beside = {file: _optional(posixpath.join(posixpath.dirname(conf), file), opened, findings) for file in _BESIDE}
+    for file in (PLUGSTACK, *existing_slurm().files):
+        opened(posixpath.join(posixpath.dirname(conf), file))
     nodes = tuple(_nodes(entries, findings))
     names = tuple(dict.fromkeys(name for group in nodes for name in group.names))
     sets = _node_sets(entries, nodes, findings)
@@ -51,6 +54,8 @@ def read_cluster(conf: str, open_text: Opener) -> tuple[ExistingCluster, tuple[F
     return cluster, tuple(findings)
 
 
+#: File of SPANK plugins.
+PLUGSTACK = "plugstack.conf"
 _BESIDE = ("gres.conf", "cgroup.conf", "topology.conf")
 
 

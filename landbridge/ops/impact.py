@@ -196,11 +196,12 @@ def _refused_size(type_impact: TypeImpact, change: ResourceChange, paths: tuple[
         if refusal is None:
             continue
         row, is_sure = refusal
-        unknown = (
-            f"AWS refuses it within {row.hours:g} hours after the last change of its size; Landbridge does not know that time"
-            if row.hours
-            else ""
-        )
+        unknown = ""
+        if row.hours is not None:
+            when = f"after {row.times} changes within {row.hours:g} hours"
+            if row.times == 1:
+                when = f"within {row.hours:g} hours after the last change of {name if row.change == 'changes' else 'its size'}"
+            unknown = f"AWS refuses it {when}; Landbridge does not know that time"
         refusals.append(_Refusal(is_sure, row.says if is_sure else unknown))
     return min(refusals, key=lambda refusal: not refusal.is_sure, default=None)
 

@@ -36,19 +36,25 @@ class EffectText(Facts):
 
 
 class RefusedSize(Facts):
-    """Change of a size that AWS refuses; all its conditions must hold (impact.yaml lists them). `below`: share of the old
-    size; `says`: AWS's sentence."""
+    """Change of a value that AWS refuses; all its conditions must hold (impact.yaml lists them). `below`: share of the old
+    size; `times`: changes that AWS accepts within `hours`; `says`: AWS's sentence."""
 
-    change: Literal["shrinks", "grows"]
+    change: Literal["shrinks", "grows", "changes"]
     below: float | None = None
     hours: float | None = None
+    times: int = 1
     where: Mapping[str, Any] = {}
     says: str
 
-    def refuses(self, old: float, new: float, hours_since: float | None, properties: Mapping[str, Any]) -> bool | None:
+    def refuses(self, old: Any, new: Any, hours_since: float | None, properties: Mapping[str, Any]) -> bool | None:
         """Return whether AWS refuses the change of a resource with `properties`; None if that depends on the unknown time
-        since the last change."""
-        if (new >= old if self.change == "shrinks" else new <= old) or (
+        of earlier changes."""
+        is_size = isinstance(old, int | float) and isinstance(new, int | float)
+        if self.change == "changes":
+            is_same = old == new or None in (old, new)
+        else:
+            is_same = not is_size or (new >= old if self.change == "shrinks" else new <= old)
+        if is_same or (
             # round(): 110 is a tenth more than 100, although 100 * 1.1 is more than 110.
             (self.below is not None and new >= round(old * (1 + self.below), 6))
             or any(properties.get(key) != value for key, value in self.where.items())
@@ -56,7 +62,9 @@ class RefusedSize(Facts):
             return False
         if self.hours is None:
             return True
-        return None if hours_since is None else hours_since < self.hours
+        if hours_since is not None and (self.times == 1 or hours_since >= self.hours):
+            return hours_since < self.hours
+        return None
 
 
 class PropertyImpact(Facts):
@@ -71,12 +79,10 @@ class PropertyImpact(Facts):
         self, old: Any, new: Any, hours_since: float | None = None, properties: Mapping[str, Any] | None = None
     ) -> tuple[RefusedSize, bool] | None:
         """Return the row of the change of a property's value that AWS refuses, and whether that is sure; None if it
-        accepts it. A value without a size is accepted."""
+        accepts it. A value without a size neither shrinks nor grows."""
         before, after = (
             value.get(self.of) if self.of and isinstance(value, Mapping) else value for value in (old, new)
         )
-        if not isinstance(before, int | float) or not isinstance(after, int | float):
-            return None
         judged = [(row, row.refuses(before, after, hours_since, properties or {})) for row in self.refuses]
         sure = next(((row, True) for row, is_refused in judged if is_refused), None)
         return sure or next(((row, False) for row, is_refused in judged if is_refused is None), None)

@@ -21,7 +21,9 @@ Origin = Annotated[str, typer.Option("--from", metavar="ENV", help="The environm
 Owner = Annotated[str | None, typer.Option(help="Mail address of the owner.")]
 CostCenter = Annotated[str | None, typer.Option(help="Cost centre: a tag on all billed resources.")]
 Region = Annotated[str | None, typer.Option(help="The AWS region; zones are chosen in it.")]
-OnPremCidr = Annotated[str | None, typer.Option(help="CIDR of your site; addresses in it are moved too.")]
+OnPremCidr = Annotated[
+    str | None, typer.Option(help="CIDR of your site, also a smaller one; addresses in it are moved too.")
+]
 AwsCidr = Annotated[str | None, typer.Option(help="CIDR of the VPC.")]
 Gateway = Annotated[str | None, typer.Option(help="Public address of your gateway.")]
 Asn = Annotated[str | None, typer.Option(help="BGP AS number of your site.")]

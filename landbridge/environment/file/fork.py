@@ -1,21 +1,22 @@
 """Fork of an environment file: different values are replaced in the text; comments are unchanged."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from landbridge import yaml_text
 from landbridge.catalog import instances, regions, zones
 from landbridge.environment.file.edit import plain, refused, replaced, scalars
 from landbridge.environment.file.load import ROOT
+from landbridge.environment.file.renumber import ADDRESS, Move, move
 from landbridge.environment.file.source import Source, read
 from landbridge.findings import DataPath, FindingsError
+from landbridge.hostlist import expand
 
 _REGION: DataPath = ("config", "aws:region")
 _OWN_CIDR, _AWS_CIDR = (*ROOT, "onprem", "cidr"), (*ROOT, "aws", "cidr")
-_ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
 _ZONE = re.compile(r"[a-z]{3,5}\d-az\d+")
 # Keys of the original stack only: another stack gets new ones.
 _STACK_KEYS = re.compile(r"^(?:encryptionsalt|encryptedkey|secretsprovider):.*\n?", re.MULTILINE)
@@ -71,7 +72,8 @@ def begun(text: str) -> Begun | None:
 def fork(text: str, target: Wanted, origin: str) -> str:
     """Return the text of a new environment file. `text` is that of the environment `origin`.
 
-    Addresses and ranges inside a changed range are moved with it. Zones of another region are chosen among those that
+    Addresses and ranges inside a changed range are moved with it; those without a place in a smaller one get free
+    addresses. Zones of another region are chosen among those that
     offer every instance type of the old zones. Raises FindingsError if a value does not fit, or for encrypted keys.
     """
     text = _STACK_KEYS.sub("", text)
@@ -115,33 +117,71 @@ def _named(target: Wanted) -> dict[DataPath, Any]:
 
 
 def _moved(source: Source, values: Mapping[DataPath, Any], target: Wanted) -> dict[DataPath, Any]:
-    """Return each text with an address of a changed range, with the address at the same offset in the new range."""
-    ranges: list[tuple[IPv4Network, IPv4Network]] = []
+    """Return each text with an address of a changed range, with its address in the new range."""
+    moves = []
     for path, new in ((_OWN_CIDR, target.onprem_cidr), (_AWS_CIDR, target.aws_cidr)):
         if new is not None and isinstance(values.get(path), str):
-            ranges.append((IPv4Network(values[path]), new))
+            old = IPv4Network(values[path])
+            moves.append(move(old, new, [use for use in _uses(values) if use[0] in old]))
     changes: dict[DataPath, Any] = {}
     for path, value in values.items():
-        if isinstance(value, str) and ranges and path not in (_OWN_CIDR, _AWS_CIDR):
-            moved = _ADDRESS.sub(lambda match, path=path: _shift(source, match[0], ranges, path), value)  # type: ignore[misc]
+        if isinstance(value, str) and moves and path not in (_OWN_CIDR, _AWS_CIDR):
+            moved = ADDRESS.sub(lambda match, path=path: _shift(source, values, match, moves, path), value)  # type: ignore[misc]
             if moved != value:
                 changes[path] = moved
     return changes
 
 
-def _shift(source: Source, text: str, ranges: list[tuple[IPv4Network, IPv4Network]], path: DataPath) -> str:
+def _uses(values: Mapping[DataPath, Any]) -> Iterator[tuple[IPv4Address, int]]:
+    """Yield each address of the file, and the number of hosts that have it and the next ones."""
+    for path, value in values.items():
+        hosts = values.get((*path[:-1], "hosts"))
+        for match in ADDRESS.finditer(value if isinstance(value, str) else ""):
+            parsed = _parsed(match)
+            if isinstance(parsed, IPv4Address):
+                names = expand(hosts) if path[-1] == "address" and isinstance(hosts, str) else [""]
+                yield parsed, len(names)
+
+
+def _parsed(match: re.Match[str]) -> IPv4Address | IPv4Network | None:
+    """Return the range of a text such as 10.0.0.0/24, else its address; None if it is neither."""
     try:
-        address = IPv4Address(text)
-    except AddressValueError:
-        return text
-    for old, new in ranges:
-        if address in old:
-            offset = int(address) - int(old.network_address)
-            if offset >= new.num_addresses:
-                fix = f"give a range of at least /{old.prefixlen}, as the old one"
-                raise refused(source, "fork-range", f"{address} of {old} has no place in {new}", path, fix)
-            return str(new.network_address + offset)
-    return text
+        return IPv4Network(match[0]) if match[2] else IPv4Address(match[1])
+    except ValueError:
+        return None
+
+
+def _shift(
+    source: Source, values: Mapping[DataPath, Any], match: re.Match[str], moves: Iterable[Move], path: DataPath
+) -> str:
+    parsed = _parsed(match)
+    for range_move in moves:
+        old, new = range_move.old, range_move.new
+        if isinstance(parsed, IPv4Network) and parsed.subnet_of(old):
+            moved: IPv4Address | IPv4Network | None = range_move.network(parsed)
+        elif isinstance(parsed, IPv4Address) and parsed in old:
+            moved = range_move.address(parsed)
+        else:
+            continue
+        if moved is None:
+            fix = f"give a range of at least /{_needed(values, range_move)}"
+            raise refused(source, "fork-range", f"{parsed} of {old} has no place in {new}", path, fix)
+        return str(moved)
+    return match[0]
+
+
+def _needed(values: Mapping[DataPath, Any], range_move: Move) -> int:
+    """Return the longest prefix of a range in which everything of the old one has a place."""
+    old, new = range_move.old, range_move.new
+    used = [use for use in _uses(values) if use[0] in old]
+    texts = [value for value in values.values() if isinstance(value, str)]
+    parts = [part for text in texts for match in ADDRESS.finditer(text) if (part := _parsed(match)) is not None]
+    networks = [part for part in parts if isinstance(part, IPv4Network) and part.subnet_of(old)]
+    for prefix in range(new.prefixlen, old.prefixlen, -1):
+        larger = move(old, IPv4Network((0, prefix)), used)
+        if all(larger.address(address) for address, _ in used) and all(map(larger.network, networks)):
+            return prefix
+    return old.prefixlen
 
 
 def _zones(source: Source, values: Mapping[DataPath, Any], target: Wanted) -> dict[DataPath, Any]:

@@ -4,6 +4,7 @@ from landbridge.existing_slurm.cluster import ExistingCluster
 from landbridge.existing_slurm.obstacles.accounting import accounting_findings
 from landbridge.existing_slurm.obstacles.addresses import address_findings
 from landbridge.existing_slurm.obstacles.devices import device_findings
+from landbridge.existing_slurm.obstacles.node_files import node_file_findings
 from landbridge.existing_slurm.obstacles.nodes import node_findings
 from landbridge.existing_slurm.obstacles.programs import program_findings
 from landbridge.existing_slurm.obstacles.settings import setting_findings
@@ -17,6 +18,7 @@ def obstacles(cluster: ExistingCluster, request: AdoptRequest) -> tuple[Finding,
         setting_findings,
         accounting_findings,
         program_findings,
+        node_file_findings,
         node_findings,
         device_findings,
         address_findings,

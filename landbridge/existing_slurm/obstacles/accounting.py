@@ -8,6 +8,8 @@ from landbridge.findings import Finding, Severity
 
 #: Values of AccountingStorageEnforce that include associations. Source: slurm.conf(5), AccountingStorageEnforce.
 _ENFORCING = frozenset({"associations", "limits", "qos", "safe", "wckeys", "all", "1"})
+#: The other values.
+_OTHER = frozenset({"none", "nojobs", "nosteps", "0"})
 
 
 def accounting_findings(cluster: ExistingCluster, request: AdoptRequest) -> Iterator[Finding]:
@@ -23,6 +25,10 @@ def accounting_findings(cluster: ExistingCluster, request: AdoptRequest) -> Iter
         )
         fix = "set AccountingStorageEnforce=associations,limits,qos,safe; all users then need an association first"
         yield placed("accounts-not-enforced", Severity.WARNING, cluster.at("AccountingStorageEnforce"), message, fix)
+    if unknown := sorted(set(cluster.words("AccountingStorageEnforce")) - _ENFORCING - _OTHER):
+        message = f"AccountingStorageEnforce has {', '.join(unknown)}, which is no word of Slurm, and has no effect"
+        fix = f"use words of these: {', '.join(sorted(_ENFORCING | _OTHER))}"
+        yield placed("enforcement-word", Severity.WARNING, cluster.at("AccountingStorageEnforce"), message, fix)
     if not request.accounts:
         message = "no account was given: the burst controller starts no instance for a job of an unknown account"
         fix = "give --account NAME for each account whose jobs may run in AWS"

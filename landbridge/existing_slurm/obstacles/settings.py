@@ -48,7 +48,7 @@ def setting_findings(cluster: ExistingCluster, request: AdoptRequest) -> Iterato
 
 def _removed(cluster: ExistingCluster) -> Iterator[Finding]:
     removed = {key.casefold(): replacement for key, replacement in slurm_keys().removed.items()}
-    for key, pairs in cluster.settings.items():
+    for key, pairs in (*cluster.settings.items(), *cluster.cgroup.items()):
         if key in removed:
             old = "is an old name" if key in _STILL_READ else "has no effect in supported releases"
             message, fix = f"{pairs[0].key} {old}", f"use instead: {removed[key]}"

@@ -23,7 +23,7 @@ NO_ANSWER = "live-no-answer"
 #: Checks that run in the environment's other regions too: capacity, keys, images and quotas.
 ELSEWHERE = (
     *("live-region", "live-zone", "live-offering", "live-spot-price", "live-reservation", "live-reservation-group"),
-    "live-disk-key",
+    *("live-disk-key", "live-volume-quota"),
     *("live-image-parameter", "live-image", "live-quota", "live-vpc-quota", "live-address-quota", "live-gateway-quota"),
 )
 

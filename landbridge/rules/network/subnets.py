@@ -184,8 +184,19 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
         layout = tuple((*_POOLS, "*", key) for key in ("name", "nics", "interfaces", "efa"))
         paths: tuple[DataPath, ...] = (("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))
         related = (worst.path, *POOL_SIZES, *layout, *paths, *SHARES, REGION)
-        fix = "widen the subnet, use nics: ip_optimised, or lower max_nodes"
+        fix = f"{_widened(environment, worst)}use nics: ip_optimised, or lower max_nodes"
         yield error(path, message, fix=fix, related=related)
+
+
+def _widened(environment: Environment, budget: SubnetBudget) -> str:
+    """Return the part of a fix that says which range is large enough; empty if none is."""
+    facts = limits().vpc
+    needed = 32 - (budget.needed + facts.reserved_addresses - 1).bit_length()
+    if budget.path == ("aws", "cidr"):
+        # Subnets are equal parts of the VPC's range.
+        needed += environment.aws.cidr.prefixlen - budget.cidr.prefixlen
+    name = "aws.cidr" if budget.path == ("aws", "cidr") else "the subnet"
+    return f"widen {name} to at least a /{needed}, " if needed >= facts.prefixes[0] else ""
 
 
 def _named(environment: Environment) -> Iterator[tuple[str, IPv4Network, DataPath]]:

@@ -126,6 +126,7 @@ def _run_instances(emulator: EmulatorState, response: Any) -> Any:
         merged = requests.resolve(backend, request)
         service_linked_roles.require_for_spot(emulator, response, launch.market(merged))
         failure = disk_keys.failure(emulator, response, merged)
+        failure = failure or quotas.volume_failure(emulator, backend, merged, maximum)
         return launch.run(emulator, backend, merged, minimum, maximum, token, failure)
 
     with emulator.lock:

@@ -1,4 +1,4 @@
-"""Service quotas: their values (changed only by /_ctl), and the check of vCPU quotas at a launch."""
+"""Service quotas: their values (changed only by /_ctl), and the checks of vCPU and volume quotas at a launch."""
 
 import json
 import re
@@ -129,6 +129,19 @@ def require(emulator: EmulatorState, backend: Any, instance_type: str, market: s
             "bucket that the specified instance type belongs to."
         )
         raise CloudError("VcpuLimitExceeded", message)
+
+
+def volume_failure(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], count: int) -> str:
+    """Return the reason with which EC2 ends `count` accepted instances, if their gp3 disks exceed the account's quota; else
+    an empty text.
+
+    Source: EC2 User Guide, "Instance terminates immediately"; Service Quotas, Amazon EBS (one number for a region).
+    """
+    disks = [mapping.get("Ebs") or {} for mapping in launch.get("BlockDeviceMappings") or ()]
+    requested = sum(int(disk.get("VolumeSize") or 0) for disk in disks if disk.get("VolumeType") == "gp3")
+    used = sum(volume.size for volume in backend.volumes.values() if volume.volume_type == "gp3")
+    is_within = used + count * requested <= 1024 * value(emulator, "ebs", "L-7A658B76")
+    return "" if is_within else "Client.VolumeLimitExceeded: Volume limit exceeded"
 
 
 def _market(instance: Any) -> str:

@@ -92,5 +92,5 @@ def _attach(backend: Any, arguments: dict[str, Any]) -> None:
 def _modify(backend: Any, arguments: dict[str, Any]) -> None:
     volume, size = backend.get_volume(arguments["volume_id"]), arguments.get("target_size")
     refusal = impact_facts().types["aws:ebs/volume:Volume"].properties["size"].refusal(volume.size, size)
-    if refusal is not None:
+    if refusal is not None and refusal[1]:
         raise error("InvalidParameterValue", f"{refusal[0].says}.")

@@ -83,6 +83,29 @@ def test_a_quota_is_listed_and_enforced(cloud: EmulatorProcess, ec2: Any, stack:
     assert len(names) == len(set(names)) > 5
 
 
+def test_instances_with_disks_above_the_quota_are_accepted_and_end(
+    cloud: EmulatorProcess, ec2: Any, stack: Stack
+) -> None:
+    assert (
+        client_of(cloud, "service-quotas").get_service_quota(ServiceCode="ebs", QuotaCode="L-7A658B76")["Quota"][
+            "Value"
+        ]
+        == 5000
+    )
+    cloud.control(quotas={"L-7A658B76": 1})
+    disk = {"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": 600, "VolumeType": "gp3"}}
+    launch = {"ImageId": IMAGE, "InstanceType": "t3.micro", "SubnetId": stack.subnets[0], "MinCount": 1, "MaxCount": 1}
+    reasons = []
+    for _ in range(2):
+        (instance,) = ec2.run_instances(**launch, BlockDeviceMappings=[disk])["Instances"]
+        ec2.get_waiter("instance_running" if not reasons else "instance_terminated").wait(
+            InstanceIds=[instance["InstanceId"]], WaiterConfig={"Delay": 1, "MaxAttempts": 30}
+        )
+        (reservation,) = ec2.describe_instances(InstanceIds=[instance["InstanceId"]])["Reservations"]
+        reasons.append((reservation["Instances"][0].get("StateReason") or {}).get("Code", ""))
+    assert reasons == ["", "Client.VolumeLimitExceeded"]
+
+
 def test_a_capacity_block_has_no_capacity_before_its_start_and_after_its_end(
     cloud: EmulatorProcess, ec2: Any, stack: Stack
 ) -> None:

@@ -14,6 +14,7 @@ from landbridge import yaml_text
 from landbridge.environment.file.fork import Wanted, copied_keys, fork
 from landbridge.environment.file.load import load_text
 from landbridge.findings import FindingsError, Severity
+from landbridge.hostlist import expand
 from landbridge.rules import check
 from tests.thorough import examples
 from tests.unit.core.samples import ROOT
@@ -91,13 +92,63 @@ def test_a_fork_in_another_region_has_zones_that_offer_the_types() -> None:
     [
         ("hybrid", Wanted(region="mars-north-1"), "no region mars-north-1"),
         ("frontier", Wanted(region="ca-west-1"), "no zone of ca-west-1"),
-        ("hybrid", Wanted(onprem_cidr=IPv4Network("10.9.0.0/24")), "has no place in 10.9.0.0/24"),
+        ("frontier", Wanted(onprem_cidr=IPv4Network("10.9.0.0/28")), "has no place in 10.9.0.0/28"),
     ],
 )
 def test_a_request_that_does_not_fit_is_a_located_finding(name: str, wanted: Wanted, message: str) -> None:
     with pytest.raises(FindingsError, match=message) as caught:
         fork(TEXTS[name], wanted, name)
     assert caught.value.findings[0].line is not None and caught.value.findings[0].fix
+
+
+@pytest.mark.parametrize("prefix", range(16, 29))
+@pytest.mark.parametrize("name", TO_FORK)
+def test_a_smaller_site_has_every_address_once_or_is_told_the_size_that_it_needs(name: str, prefix: int) -> None:
+    site = IPv4Network(f"192.168.0.0/{prefix}")
+    try:
+        text = fork(TEXTS[name], Wanted(onprem_cidr=site), name)
+    except FindingsError as refused:
+        needed = int(str(refused.findings[0].fix).rpartition("/")[2])
+        assert needed < prefix
+        text = fork(TEXTS[name], Wanted(onprem_cidr=IPv4Network(f"192.168.0.0/{needed}")), name)
+        assert prefix == needed + 1 or errors(text) == []
+        return
+    assert errors(text) == []
+    environment = load_text(text, Path("stacks/Pulumi.acme.yaml")).environment
+    assert environment is not None and environment.onprem is not None
+    addresses = list(environment.onprem.addresses.values())
+    for group in environment.onprem.nodes:
+        addresses += [group.address + number for number in range(len(expand(group.hosts)))]
+    assert len(addresses) == len(set(addresses))
+    assert all(address in site and address not in (site[0], site[-1]) for address in addresses)
+
+
+def test_addresses_with_a_place_keep_their_last_numbers() -> None:
+    after = body(fork(TEXTS["hybrid"], Wanted(onprem_cidr=IPv4Network("192.168.10.0/24")), "hybrid"))["onprem"]
+    assert after["addresses"]["gw01"] == "192.168.10.1" and after["addresses"]["mlops01"] == "192.168.10.15"
+    assert [group["address"] for group in after["nodes"]] == ["192.168.10.2", "192.168.10.6"]
+
+
+def test_a_text_with_the_whole_range_or_a_part_of_it_is_moved_with_its_size() -> None:
+    text = TEXTS["hybrid"].replace("ml-platform@example.org", "10.20.0.0/16 and 10.20.0.0/26 by 10.20.1.16")
+    site = IPv4Network("192.168.10.0/25")
+    after = body(fork(text, Wanted(onprem_cidr=site), "hybrid"))
+    assert after["owner"] == "192.168.10.0/25 and 192.168.10.0/26 by 192.168.10.7", (
+        "the second node of the second group"
+    )
+    with pytest.raises(FindingsError, match="has no place") as caught:
+        fork(text, Wanted(onprem_cidr=IPv4Network("192.168.10.0/27")), "hybrid")
+    assert caught.value.findings[0].fix == "give a range of at least /26"
+
+
+@pytest.mark.parametrize("prefix", range(16, 29))
+@pytest.mark.parametrize("name", TO_FORK)
+def test_a_vpc_of_any_size_is_valid_or_refused_with_the_size_that_it_needs(name: str, prefix: int) -> None:
+    text = fork(TEXTS[name], Wanted(aws_cidr=IPv4Network(f"10.88.0.0/{prefix}")), name)
+    findings = check(load_text(text, Path("stacks/Pulumi.acme.yaml")))
+    refused = [f"{finding.message} {finding.fix}" for finding in findings if finding.severity is Severity.ERROR]
+    assert prefix > 16 or refused == []
+    assert all("/" in text for text in refused), refused
 
 
 def test_secrets_and_keys_of_the_stack_are_not_copied() -> None:

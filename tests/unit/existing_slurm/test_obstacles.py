@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import landbridge.existing_slurm.obstacles as package
+from landbridge.catalog.slurm.existing import existing_slurm
+from landbridge.catalog.slurm.keys import slurm_keys
 from landbridge.existing_slurm.obstacles import obstacles
 from landbridge.existing_slurm.request import PoolRequest
 from landbridge.findings import Finding, Severity
@@ -93,6 +95,32 @@ ROWS = [
     Row("overlapping-ranges", ERROR, "overlaps", options={"aws_cidr": IPv4Network("10.20.128.0/17")}),
     Row("address-in-aws", ERROR, "10.60.0.9", "NodeName=cn[01-02] NodeAddr=10.60.0.[8-9]"),
     Row("address-outside-site", ERROR, "192.168.1.1", "NodeName=cn[01-02] NodeAddr=192.168.1.[1-2]"),
+    Row("enforcement-word", WARNING, "no word of Slurm", "AccountingStorageEnforce=associations,limit"),
+    Row("removed-setting", WARNING, "no effect", files={"cgroup.conf": "CgroupAutomount=yes\n"}),
+    Row("setting-on-cloud-nodes", ERROR, "certificates", "TLSType=tls/s2n"),
+    Row("setting-on-cloud-nodes", WARNING, "munge.socket.2", "AuthInfo=socket=/opt/munge/munge.socket.2"),
+    Row("setting-on-cloud-nodes", WARNING, "munge.socket.2", "AccountingStoragePass=/opt/munge/global.socket"),
+    Row("setting-on-cloud-nodes", WARNING, "BMC", "AcctGatherEnergyType=acct_gather_energy/ipmi"),
+    Row("setting-on-cloud-nodes", WARNING, "server of profiles", "AcctGatherProfileType=acct_gather_profile/influxdb"),
+    Row("setting-on-cloud-nodes", WARNING, "helpers.conf", "NodeFeaturesPlugins=node_features/helpers"),
+    Row("setting-on-cloud-nodes", WARNING, "network", "SwitchType=switch/nvidia_imex"),
+    Row("setting-on-cloud-nodes", WARNING, "--tmp", "TmpFS=/nvme/tmp"),
+    Row("setting-on-cloud-nodes", WARNING, "Spot", "JobRequeue=0"),
+    Row("setting-on-cloud-nodes", WARNING, "larger", "MaxMemPerNode=256000"),
+    Row("setting-on-cloud-nodes", WARNING, "billed", "PreemptMode=SUSPEND,GANG"),
+    Row("setting-on-cloud-nodes", WARNING, "other", "UsePAM=1"),
+    Row("setting-on-cloud-nodes", INFO, "sacct", "AccountingStorageBackupHost=db02"),
+    Row("setting-on-cloud-nodes", WARNING, "percentage", files={"cgroup.conf": "MaxRAMPercent=40\n"}),
+    Row("setting-on-cloud-nodes", WARNING, "GPUs of other jobs", files={"cgroup.conf": "ConstrainDevices=no\n"}),
+    Row("unknown-setting", WARNING, "FutureKey", "FutureKey=1"),
+    Row("unknown-setting", WARNING, "FutureKey", files={"cgroup.conf": "FutureKey=1\n"}),
+    Row("path-on-cloud-nodes", WARNING, "/nvme/slurm", files={"job_container.conf": "AutoBasePath=true\nBasePath=/nvme/slurm # local\n"}),
+    Row("path-on-cloud-nodes", WARNING, "/opt/mig", files={"helpers.conf": 'Feature=mig Helper="/opt/mig --all"\n'}),
+    Row("file-on-cloud-nodes", INFO, "runtime", files={"oci.conf": 'RunTimeRun="runc --root=/run/runc run"\n'}),
+    Row("file-on-cloud-nodes", INFO, "srun", files={"cli_filter.lua": "-- reads /etc/site.conf\nreturn slurm.SUCCESS\n"}),
+    Row("spank-required", ERROR, "spank_pyxis.so", files={"plugstack.conf": "required /usr/local/lib/slurm/spank_pyxis.so\n"}),
+    Row("spank-optional", WARNING, "lua.so", files={"plugstack.conf": "# site\noptional lua.so /etc/slurm/spank/*.lua\n"}),
+    Row("spank-include", WARNING, "plugstack.conf.d", files={"plugstack.conf": "include /etc/slurm/plugstack.conf.d/*.conf\n"}),
     Row("include-not-sent", ERROR, "beside slurm.conf", "Include /etc/slurm/more.conf", files={"more.conf": "\n"}),
     Row("not-a-setting", ERROR, "KEY=VALUE", "Licenses"),
 ]  # fmt: skip
@@ -116,6 +144,48 @@ def test_each_rule_has_a_row() -> None:
     folder = Path(package.__file__).parent
     names = {name for path in folder.glob("*.py") for name in re.findall(r'placed\("([a-z0-9-]+)"', path.read_text())}
     assert names == {row.rule for row in ROWS} - {"include-not-sent", "not-a-setting"}
+
+
+def test_every_known_key_is_said_or_unremarkable() -> None:
+    """A key that nobody has looked at would be silent."""
+    facts, texts = existing_slurm(), [path.read_text() for path in Path(package.__file__).parent.parent.rglob("*.py")]
+    reported = {key for row in facts.settings for key in row.keys}
+    quoted = {word.casefold() for text in texts for word in re.findall(r'"([A-Za-z]+)"', text)}
+    missing = (
+        {key for key in slurm_keys().slurm_conf if key.casefold() not in quoted} - reported - {*facts.unremarkable}
+    )
+    assert missing == set()
+    assert {*facts.unremarkable} | reported <= {*slurm_keys().slurm_conf} and not reported & {*facts.unremarkable}
+    assert {key for row in facts.cgroup for key in row.keys} <= {*slurm_keys().cgroup_conf}
+
+
+@pytest.mark.parametrize(
+    ("lines", "files"),
+    [
+        (
+            "AuthInfo=socket=/var/run/munge/munge.socket.2\nMpiDefault=pmix\nRebootProgram=/sbin/reboot\nPreemptMode=REQUEUE",
+            {},
+        ),
+        ("AcctGatherEnergyType=none\nSwitchType=switch/none\nTmpFS=/tmp\nJobRequeue=1\nTLSType=tls/none", {}),
+        (
+            "",
+            {
+                "cgroup.conf": "MaxRAMPercent=98.5%\nConstrainDevices=yes\n",
+                "helpers.conf": "NodeName=cn01 Helper=/opt/mig\n",
+            },
+        ),
+        ("", {"plugstack.conf": "# required /opt/x.so\n", "job_container.conf": "NodeName=cn[01-02] BasePath=/nvme\n"}),
+    ],
+)
+def test_values_that_mean_the_same_on_nodes_in_aws_are_silent(lines: str, files: dict[str, str]) -> None:
+    assert Row("", INFO, "", lines, files=files).findings() == ()
+
+
+def test_each_path_has_its_own_line_and_column() -> None:
+    files = {"job_container.conf": "# BasePath=/a\nBasePath=/b Dirs=/tmp,/c\n"}
+    findings = Row("", INFO, "", files=files).findings()
+    assert [(finding.line, finding.column) for finding in findings] == [(2, 10), (2, 23)]
+    assert all(finding.file == "/etc/slurm/job_container.conf" for finding in findings)
 
 
 def test_an_address_of_the_hosts_file_counts_for_names_in_any_case() -> None:

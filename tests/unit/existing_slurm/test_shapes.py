@@ -23,6 +23,7 @@ FINDINGS = {
     "openhpc": {"accounts-not-enforced": 1, "memory-not-allocated": 1, "program-on-cloud-nodes": 2},
     "grown": {
         "job-submit-plugin": 1,
+        "kept-word": 1,
         "node-name-in-path": 1,
         "partition-of-all-nodes": 1,
         "process-tracking": 1,

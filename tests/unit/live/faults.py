@@ -223,6 +223,10 @@ def an_efs(cloud: EmulatorProcess, estate: Estate) -> None:
     client_of(cloud, "efs").create_file_system(CreationToken="somebody")
 
 
+def a_volume(cloud: EmulatorProcess, estate: Estate) -> None:
+    ec2(cloud).create_volume(AvailabilityZone="us-east-1a", Size=1024, VolumeType="gp3")
+
+
 def a_lustre(cloud: EmulatorProcess, estate: Estate) -> None:
     client_of(cloud, "fsx").create_file_system(
         FileSystemType="LUSTRE",

@@ -119,6 +119,24 @@ ROWS = [
         Effect.IN_PLACE,
         "within 6 hours after the last change of its size; Landbridge does not know that time",
     ),
+    Row(
+        "EFS gets another throughput mode",
+        sized(EFS, "hybrid-shared", "throughputMode", "elastic", "bursting"),
+        Effect.IN_PLACE,
+        "AWS refuses it within 24 hours after the last change of throughputMode; Landbridge does not know that time",
+    ),
+    Row(
+        "EFS gets less throughput",
+        sized(EFS, "hybrid-shared", "provisionedThroughputInMibps", 200, 100),
+        Effect.IN_PLACE,
+        "AWS refuses it within 24 hours after the last change",
+    ),
+    Row(
+        "a volume grows again",
+        sized(VOLUME, "hybrid-state", "size", 31, 32),
+        Effect.IN_PLACE,
+        "AWS refuses it after 4 changes within 24 hours; Landbridge does not know that time",
+    ),
     Row("a volume grows", sized(VOLUME, "hybrid-state", "size", 30, 31), Effect.IN_PLACE, "grow the file system on it"),
     Row(
         "a root volume gets another tag",

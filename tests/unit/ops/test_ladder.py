@@ -92,6 +92,18 @@ def test_a_fault_stops_its_own_node_and_no_other(rung: str, output: str, text: s
     assert all(line.startswith(text) or text in line for line in failed) and bool(failed) is bool(text)
 
 
+def test_a_corrupted_inforom_is_a_warning_as_in_the_health_checks() -> None:
+    corrupted = f"{smi()}WARNING: infoROM is corrupted at gpu 00000000:1C:00.0\n"
+    report = climbed({("driver", "dgx02"): ProgramResult(14, corrupted)})
+    assert report.status == "passed" and set(statuses(report).values()) == {"passed"}
+    (outcome,) = [outcome for outcome in report.outcomes if (outcome.rung, outcome.nodes) == ("driver", ("dgx02",))]
+    assert "infoROM: corrupted at 00000000:1C:00.0" in [check.text for check in outcome.checks]
+    faulty = climbed({("driver", "dgx02"): ProgramResult(14, corrupted.replace("81559", "40000"))})
+    assert statuses(faulty)["driver", "dgx02"] == "failed", "the other values are judged"
+    for code in (9, 15):
+        assert statuses(climbed({("driver", "dgx02"): ProgramResult(code, corrupted)}))["driver", "dgx02"] == "failed"
+
+
 def test_a_bad_pair_excludes_both_nodes_and_the_others_continue() -> None:
     nodes = ("dgx01", "dgx02", "dgx03", "dgx04")
     report = climbed({("nccl-pairs", "dgx01"): nccl(nodes[:2], dict.fromkeys(GOOD, 150.0))}, nodes)

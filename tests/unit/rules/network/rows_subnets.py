@@ -31,6 +31,8 @@ ROWS = [
     Row("existing-vpc", "one subnet for two zones", {**vpc(subnets={"use1-az4": SUBNET, "use1-az6": SUBNET}), (*POOL, "capacity", 0, "zones"): ["use1-az4", "use1-az6"]}, (*VPC, "subnets", "use1-az6", "id"), "use1-az4"),
     Row("public-subnet", "private nodes in a public subnet", vpc(subnets={"use1-az4": {**SUBNET, "public": True}}), (*VPC, "subnets", "use1-az4", "public"), "the nodes' subnet in use1-az4 is public"),
     Row("subnet-too-small", "more nodes than addresses", {("aws", "cidr"): "10.60.0.0/22", (*POOL, "max_nodes"): 200}, (*POOL, "max_nodes"), "123"),
+    Row("subnet-too-small", "a VPC's range that must be larger", {("aws", "cidr"): "10.60.0.0/22", (*POOL, "max_nodes"): 200}, (*POOL, "max_nodes"), "aws.cidr to at least a /21"),
+    Row("subnet-too-small", "a subnet that must be larger", {("aws", "subnets"): {"use1-az4": "10.60.0.0/26"}, (*POOL, "max_nodes"): 60}, (*POOL, "max_nodes"), "the subnet to at least a /25"),
     Row("subnet-too-small", "EFA interfaces that take an address each", {("aws", "cidr"): "10.60.0.0/22", (*POOL, "nics"): "legacy"}, (*POOL, "max_nodes"), "128"),
     Row("subnet-too-small", "interfaces for bandwidth in a small subnet", {("aws", "subnets"): {"use1-az4": "10.60.0.0/26"}, (*POOL, "nics"): "bandwidth", (*POOL, "max_nodes"): 16}, (*POOL, "max_nodes"), "nodes 128"),
     Row("subnet-too-small", "pods in the nodes' subnet", {("aws", "subnets"): {"use1-az4": "10.60.0.0/24"}, ("aws", "kubernetes"): {"version": "1.34", "pools": ["p5"], "pods_per_node": 100}}, (*POOL, "max_nodes"), "pods 400"),
