@@ -33,5 +33,11 @@ def correct_holds(state: State, clock: HostClock) -> State:
         token: replace(attempt, ended=attempt.ended + jump) if attempt.ended is not None else attempt
         for token, attempt in state.attempts.items()
     }
-    terminated_at = {instance: at + jump for instance, at in state.terminated_at.items()}
-    return replace(state, clock=replace(clock, jump=jump), attempts=attempts, holds=holds, terminated_at=terminated_at)
+    return replace(
+        state,
+        clock=replace(clock, jump=jump),
+        attempts=attempts,
+        holds=holds,
+        terminated_at={instance: at + jump for instance, at in state.terminated_at.items()},
+        charged_until={instance: at + jump for instance, at in state.charged_until.items()},
+    )

@@ -48,3 +48,17 @@ def test_a_gang_does_not_wait_for_a_sibling_whose_zone_nobody_knows(world: World
     waited = world.clock.true - world.slurm.jobs[102].allocated
     world.run(10.0)
     assert waited < world.policy.settle_seconds + 60.0 and "GONE EC2 does" in world.slurm.jobs[102].admin_comment
+
+
+@pytest.mark.parametrize("seconds", [100.0, 250.0, 600.0])
+def test_an_instance_that_ec2_hides_while_its_node_powers_down_is_charged_once(world: World, seconds: float):
+    world.slurm.submit(SimJob(101, "gpu", 1, "lab", 10, 60.0))
+    run_until(world, 101, "RUNNING")
+    (machine,) = world.ec2.alive()
+    machine.hidden = world.clock.true + seconds
+    run_until(world, 101, "COMPLETED")
+    world.slurm.power_down_force(machine.node)
+    world.calm()
+    world.settle()
+    (usd,) = world.journal.keeper.load().spent.values()
+    assert usd == pytest.approx(machine.cost(world.clock.true), abs=0.2)
