@@ -75,7 +75,7 @@ class Site:
         (folder / "pending.txt").write_text(
             "".join(
                 recorded_job(
-                    {"JobID": number, "State": "PENDING", "NodeList": "", "Partition": "gpu", "SubmitTime": now}
+                    {"JobID": number, "State": "PENDING", "NodeList": "", "Partition": "gpu", "EligibleTime": now}
                     | {"StartTime": "N/A"}
                 )
                 for number in range(1, pending + 1)

@@ -111,7 +111,7 @@ class SimulatedCluster:
         elif self.cloud_pools:
             promotion = self.scenario.promotion
             if promotion is None or reason_to_promote(
-                SlurmJob(0, "PENDING", submitted=now, expected_start=start), promotion, now
+                SlurmJob(0, "PENDING", eligible=now, expected_start=start), promotion, now
             ):
                 self.burst(job, now)
             else:

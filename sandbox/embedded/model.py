@@ -151,7 +151,7 @@ class EmbeddedJob:
             "arrayjobid": str(self.id),
             "arraytaskid": "N/A",
             "numnodes": str(self.size),
-            "submittime": str(int(self.submitted)),
+            "eligibletime": str(int(max(self.submitted, self.eligible))),
             "batchflag": "1",  # each job has a script,
             "requeue": "1",  # and is requeued
             "tres-alloc": f"cpu={self.size},node={self.size}",

@@ -7,6 +7,7 @@ actions; on SIGHUP it reads the configuration again. It may be killed at any poi
 """
 
 import argparse
+import contextlib
 import gc
 import signal
 import socket
@@ -130,6 +131,8 @@ class Daemon:
         self._observed = False
         try:
             if self._may_act():
+                with contextlib.suppress(sqlite3.OperationalError):  # the disk is full: as long as the reserve lasts
+                    self._store.reserve()
                 policy = self.config.policy
                 data = staging_pass(policy, self._record, self.failed)
                 now, ports = time.time(), (self._store, self._ec2, slurm)

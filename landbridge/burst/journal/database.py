@@ -8,6 +8,9 @@ import sqlite3
 import time
 
 VERSION = 1
+#: Space that the daemon keeps for changes while the disk is full: thousands of decision records. More than the 1,000 pages
+#: after which SQLite begins its write-ahead log again.
+RESERVE_BYTES = 8 * 2**20
 #: Later than version 1: a journal without it gets it, and an older program does not read it.
 CHARGES = "CREATE TABLE IF NOT EXISTS charges (day TEXT NOT NULL, pool TEXT NOT NULL, account TEXT NOT NULL, job INTEGER NOT NULL, kind TEXT NOT NULL, instance_type TEXT NOT NULL, node_seconds REAL NOT NULL, usd REAL NOT NULL, unpriced_seconds REAL NOT NULL, PRIMARY KEY (day, pool, account, job, kind, instance_type)) WITHOUT ROWID"
 _TABLES = (
@@ -33,6 +36,20 @@ def connect(path: str, patience: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def reserve(connection: sqlite3.Connection, always: bool) -> None:
+    """Take space on the disk: free pages in the file, and a write-ahead log as long as it becomes between two checkpoints.
+    SQLite uses both again, so that changes need no space on the disk. Only if few pages are free, or `always`."""
+    free, page = (int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_size"))
+    if not always and free * page >= RESERVE_BYTES / 2:
+        return
+    connection.execute("DROP TABLE IF EXISTS reserve")
+    connection.execute("CREATE TABLE reserve (bytes BLOB)")
+    # Random: a file system may not store zeros. In rows: a blob would be in memory as a whole.
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT randomblob(65536) FROM n"
+    connection.execute(f"INSERT INTO reserve {rows}", (RESERVE_BYTES // 65_536,))
+    connection.execute("DROP TABLE reserve")
 
 
 def version(connection: sqlite3.Connection) -> int:

@@ -44,6 +44,7 @@ _SCALARS: Mapping[str, Callable[[Any], Any]] = {
     "spent": float,
     "drained": str,
     "terminated_at": float,
+    "charged_until": float,
     "node_addresses": str,
     "topology_read": str,
     "keeps_in_slurm": float,

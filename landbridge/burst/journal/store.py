@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from landbridge.burst.journal import charges as charge_table
-from landbridge.burst.journal.database import CHARGES, VERSION, connect, version, write_order
+from landbridge.burst.journal.database import CHARGES, VERSION, connect, reserve, version, write_order
 from landbridge.burst.journal.paths import SNAPSHOT
 from landbridge.burst.journal.rows import RowReader, RowTexts, differences, read_record, record_fields, text_of
 from landbridge.burst.journal.snapshot import read_snapshot
@@ -37,6 +37,7 @@ class Store:
         self._reader = RowReader()
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
+        self._is_reserved = False
         self._days_to_copy: set[str] | None = None  # days with charges that the copy does not have; None: all
 
     def append(self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float) -> None:
@@ -185,6 +186,11 @@ class Store:
             self._days_to_copy = None
         return is_loaded
 
+    def reserve(self) -> None:
+        """Keep space on the disk with which passes go on and renew leases while it is full."""
+        self._do(lambda connection: reserve(connection, always=not self._is_reserved))
+        self._is_reserved = True
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
@@ -221,7 +227,7 @@ class Store:
             self.close()  # the file was removed or replaced: no other process writes to the open one
         if self._connection is None:
             self._connection = connect(str(self.path), LOCK_TIMEOUT_SECONDS)
-            self._days_to_copy = None
+            self._days_to_copy, self._is_reserved = None, False
             self._file = _identity(self.path)
             if version(self._connection) != VERSION:
                 raise sqlite3.DatabaseError(f"{self.path} is of another version")

@@ -21,7 +21,7 @@ class SlurmJob:
     het_job: int = 0  # the leader's id of a heterogeneous job, else 0
     array_job: int = 0
     wanted_nodes: int = 0  # of a pending job
-    submitted: float | None = None
+    eligible: float | None = None  # since when it may start; None: it waits for another job, or it is held
     expected_start: float | None = None  # the backfill scheduler's estimate for a pending job
     comment: str = ""  # the user's
     array_task: int | None = None

@@ -157,6 +157,9 @@ class State:
     backoffs: Mapping[int, Backoff] = field(default_factory=dict)  # by job
     drained: Mapping[str, str] = field(default_factory=dict)  # pool -> reason, by `landbridge burst drain`
     terminated_at: Mapping[str, float] = field(default_factory=dict)  # instance -> time of TerminateInstances
+    charged_until: Mapping[str, float] = field(
+        default_factory=dict
+    )  # instance that EC2 did not show -> end of its charges
     termination_refusals: Mapping[str, TerminationRefusal] = field(default_factory=dict)  # by instance
     node_addresses: Mapping[str, str] = field(default_factory=dict)  # node -> NodeAddr set in Slurm
     topology_read: Mapping[str, str] = field(default_factory=dict)  # node -> instance whose network nodes were read

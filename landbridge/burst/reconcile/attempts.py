@@ -34,7 +34,7 @@ def _hold(instance: CloudInstance, attempt: Attempt, holds: Mapping[str, BudgetH
     ends with the lease that EC2 shows, if that is later."""
     hold = holds.get(instance.id)
     if hold is None:
-        launched = min(observed.now, instance.launched)
+        launched = min(observed.now, max(instance.launched, observed.state.charged_until.get(instance.id, 0.0)))
         call = holds.get(attempt.token)
         hold = (
             replace(call, nodes=1)

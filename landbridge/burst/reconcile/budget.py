@@ -13,6 +13,8 @@ from landbridge.burst.model.training_job import TRAINING
 from landbridge.timestamps import day_end, day_of, month_of, month_start
 
 Spending = dict[tuple[str, str, str], float]
+#: Seconds for which EC2 may not show an instance that runs.
+HIDDEN_SECONDS = 86_400.0
 
 
 @dataclass(slots=True)
@@ -119,10 +121,12 @@ def settle_holds(state: State, ended_instances: Mapping[str, Mapping[str, bool]]
     more.
 
     An instance that EC2 shows ending (True) has cost until the call that terminated it, or until now. One that EC2 does
-    not show ended at an unknown time, at the latest with its lease.
+    not show ended at an unknown time, at the latest with its lease; if EC2 shows it running again, it is charged from
+    there on.
     """
     attempts, holds, spent = dict(state.attempts), dict(state.holds), dict(state.spent)
     charges: list[Charge] = []
+    charged_until = {id_: at for id_, at in state.charged_until.items() if now - at < HIDDEN_SECONDS}
     for token, nodes in ended_instances.items():
         attempt = attempts[token]
         for node, is_seen_ending in nodes.items():
@@ -131,9 +135,18 @@ def settle_holds(state: State, ended_instances: Mapping[str, Mapping[str, bool]]
             if hold is not None:
                 stop = min(now, state.terminated_at.get(instance, now) if is_seen_ending else hold.end)
                 charges += spend(spent, hold, stop)
+                if not is_seen_ending:
+                    charged_until[instance] = max(stop, hold.since)
         remaining = {node: id for node, id in attempt.instances.items() if node not in nodes}
         attempts[token] = replace(attempt, instances=remaining)
-    return replace(state, attempts=attempts, holds=holds, spent=spent, charges=(*state.charges, *charges))
+    return replace(
+        state,
+        attempts=attempts,
+        holds=holds,
+        spent=spent,
+        charges=(*state.charges, *charges),
+        charged_until=charged_until,
+    )
 
 
 def roll_over_month(state: State, now: float) -> State:

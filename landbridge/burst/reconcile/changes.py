@@ -189,8 +189,9 @@ class Changes:
         self._end_jobs(new_nodes, code, text, pool)
         for job in job_ids:
             self.back_off(job, code, text)
+        hidden = [self.observed.unseen[node].instances[node] for node in new_nodes if node in self.observed.unseen]
         self.terminate(
-            (instance.id for node in new_nodes for instance in self.observed.living.get(node, ())),
+            [*(instance.id for node in new_nodes for instance in self.observed.living.get(node, ())), *hidden],
             code,
             text,
             new_nodes,

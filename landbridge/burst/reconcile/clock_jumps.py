@@ -1,4 +1,5 @@
-"""Correction of holds after a jump of the host's clock: an instance costs the time that has passed, not the jump."""
+"""Correction of the journal after a jump of the host's clock: an instance costs the time that has passed, not the jump, and
+one that EC2 does not show yet is as old as it is."""
 
 from dataclasses import replace
 
@@ -10,7 +11,8 @@ SMALLEST_JUMP_SECONDS = 1.0
 
 
 def correct_holds(state: State, clock: HostClock) -> State:
-    """Return the state with the times of its holds moved by the jump of the clock since the last pass.
+    """Return the state with the times of its holds and of its launches' results moved by the jump of the clock since the
+    last pass.
 
     Leases stay: their ends are times in tags, which AWS's own clock enforces. After a boot of the host, or on another
     host, no jump is known: EC2 refuses requests whose time is wrong by more than 15 minutes.
@@ -27,5 +29,15 @@ def correct_holds(state: State, clock: HostClock) -> State:
         )
         for key, hold in state.holds.items()
     }
-    terminated_at = {instance: at + jump for instance, at in state.terminated_at.items()}
-    return replace(state, clock=replace(clock, jump=jump), holds=holds, terminated_at=terminated_at)
+    attempts = {
+        token: replace(attempt, ended=attempt.ended + jump) if attempt.ended is not None else attempt
+        for token, attempt in state.attempts.items()
+    }
+    return replace(
+        state,
+        clock=replace(clock, jump=jump),
+        attempts=attempts,
+        holds=holds,
+        terminated_at={instance: at + jump for instance, at in state.terminated_at.items()},
+        charged_until={instance: at + jump for instance, at in state.charged_until.items()},
+    )

@@ -64,6 +64,7 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
             for job, backoff in state.backoffs.items()
         },
         terminated_at={instance: min(at, now) for instance, at in state.terminated_at.items()},
+        charged_until={instance: min(at, now) for instance, at in state.charged_until.items()},
         termination_refusals={
             instance: replace(
                 refusal, since=min(refusal.since, now), until=min(refusal.until, now + TERMINATION_RETRY_SECONDS)

@@ -30,6 +30,7 @@ from landbridge.burst.reconcile.launching.ended_launches import ended_launches, 
 from landbridge.burst.reconcile.launching.provisioning import Provisioning
 from landbridge.burst.reconcile.launching.spot_interruptions import record_interruptions
 from landbridge.burst.reconcile.min_nodes import start_min_nodes
+from landbridge.burst.reconcile.node_states import is_up
 from landbridge.burst.reconcile.observed import ALIVE, Observed, launched_at, observe
 from landbridge.burst.reconcile.promote import promote
 from landbridge.burst.reconcile.topology import record_topology
@@ -121,8 +122,10 @@ def reconcile(
 
 
 def _enforce(observed: Observed, changes: Changes) -> None:
-    """Set down nodes that run a job whose data may not be in AWS or in the node's region."""
+    """End the starts of jobs whose data may not be in AWS or in the node's region: set down the nodes that are theirs
+    alone. If none is, requeue the jobs, whose nodes stay for the accounts that launched them and for other jobs."""
     refused: dict[str, tuple[str, str]] = {}
+    accounts: dict[str, set[str]] = {}  # by start, of the jobs that are refused themselves
     verdicts: dict[tuple[str, str, str], tuple[str, str] | None] = {}
     for node, jobs in observed.jobs.items():
         region = observed.region_of(node)
@@ -132,6 +135,7 @@ def _enforce(observed: Observed, changes: Changes) -> None:
                 verdicts[label] = _refusal(observed, job, region)
             if (refusal := verdicts[label]) is not None:
                 refused[start_key(job)] = refusal
+                accounts.setdefault(start_key(job), set()).add(job.account)
     if not refused:
         return
     jobs_by_start: dict[str, dict[int, SlurmJob]] = {}
@@ -140,8 +144,17 @@ def _enforce(observed: Observed, changes: Changes) -> None:
             if start_key(job) in refused:
                 jobs_by_start.setdefault(start_key(job), {})[job.id] = job
     for key, members in sorted(jobs_by_start.items()):
-        nodes = [node for job in members.values() for node in job.nodes if node in observed.pools]
-        changes.down(nodes, *refused[key], members.values())
+        nodes = dict.fromkeys(node for job in members.values() for node in job.nodes if node in observed.pools)
+        nodes_of_it_alone = [
+            node
+            for node in nodes
+            if all(start_key(job) in refused for job in observed.jobs.get(node, ()))
+            and (observed.has(node) or not is_up(observed.slurm.nodes[node]))  # else its account is not known
+            and observed.launching_accounts(node) <= accounts[key]
+        ]
+        changes.down(nodes_of_it_alone, *refused[key], members.values())
+        for job in members.values() if changes.downed.isdisjoint(nodes) else ():
+            changes.requeue(job, *refused[key])
 
 
 def _refusal(observed: Observed, job: SlurmJob, region: str) -> tuple[str, str] | None:

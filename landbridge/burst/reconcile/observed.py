@@ -65,6 +65,11 @@ class Observed:
         offering = self.offerings.get(self.unseen[node].offering) if node in self.unseen else None
         return offering.region if offering is not None else ""
 
+    def launching_accounts(self, node: str) -> set[str]:
+        """Return the accounts for whose jobs the node's instances were launched; "" is an instance for no job."""
+        unseen = {self.unseen[node].account} if node in self.unseen else set()
+        return {instance.account for instance in self.living.get(node, ())} | unseen
+
     def is_powering_up(self, node: str) -> bool:
         """Return whether Slurm powers the node up, and it has not registered.
 

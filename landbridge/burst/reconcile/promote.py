@@ -15,7 +15,7 @@ def promote(observed: Observed, changes: Changes) -> None:
         return
     ledger = changes.ledger.copy()
     pending = [job for job in observed.slurm.jobs.values() if job.state == "PENDING"]
-    for job in sorted(pending, key=lambda job: (job.submitted or 0.0, job.id)):
+    for job in sorted(pending, key=lambda job: (job.eligible or 0.0, job.id)):
         promotion = next((rule for rule in observed.policy.promotions if rule.partition == job.partition), None)
         if promotion is None or residency.reject_job_if_restricted(observed.policy, job) is not None:
             continue
@@ -27,7 +27,7 @@ def promote(observed: Observed, changes: Changes) -> None:
             continue
         wait = reason_to_promote(job, promotion, observed.now)
         if wait is None:
-            changes.schedule_pass(promotion.wait_seconds + job.submitted if job.submitted is not None else None)
+            changes.schedule_pass(promotion.wait_seconds + job.eligible if job.eligible is not None else None)
             continue
         best = _cheapest(observed, changes, promotion, job)
         if best is None:
@@ -42,14 +42,17 @@ def promote(observed: Observed, changes: Changes) -> None:
 
 
 def reason_to_promote(job: SlurmJob, promotion: PromotionPolicy, now: float) -> str | None:
-    """Return the reason why the job's wait on-prem is too long; None if it is not, by Slurm's data."""
+    """Return the reason why the job's wait on-prem is too long; None if it is not, by Slurm's data. It does not wait for
+    nodes before it is eligible: after its dependencies, holds and begin time."""
+    if job.eligible is None:
+        return None
     if job.expected_start is not None and job.expected_start > now:
-        ahead = job.expected_start - now
+        ahead = job.expected_start - max(now, job.eligible)
         if ahead > promotion.wait_seconds:
             return f"expected to start in {ahead:.0f} s"
         return None
-    if job.submitted is not None and now - job.submitted > promotion.wait_seconds:
-        return f"has waited {now - job.submitted:.0f} s"
+    if now - job.eligible > promotion.wait_seconds:
+        return f"has waited {now - job.eligible:.0f} s"
     return None
 
 

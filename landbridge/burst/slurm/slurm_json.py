@@ -75,7 +75,7 @@ def job_of(raw: Raw) -> SlurmJob:
         het_job=number(raw.get("het_job_id")) or 0,
         array_job=number(raw.get("array_job_id")) or 0,
         wanted_nodes=(number(raw.get("node_count")) or 0) if is_pending else 0,
-        submitted=_timestamp(raw.get("submit_time")),
+        eligible=_timestamp(raw.get("eligible_time")),
         expected_start=_timestamp(raw.get("start_time")) if is_pending else None,
         comment=str(raw.get("comment") or ""),
         array_task=number(raw.get("array_task_id")) if number(raw.get("array_job_id")) else None,

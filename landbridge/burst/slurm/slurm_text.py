@@ -22,7 +22,7 @@ NODE_FORMAT = "NodeList:0 ,StateComplete:0"
 #: Fields of `squeue --Format`, in the order of `_job`.
 JOB_FIELDS = (
     *("JobID", "State", "NodeList", "Partition", "Account", "UserName", "WCKey", "RestartCnt"),
-    *("StartTime", "TimeLimit", "HetJobID", "ArrayJobID", "ArrayTaskID", "NumNodes", "SubmitTime"),
+    *("StartTime", "TimeLimit", "HetJobID", "ArrayJobID", "ArrayTaskID", "NumNodes", "EligibleTime"),
     *("BatchFlag", "Requeue", "tres-alloc"),
 )
 #: Variable of squeue's environment for times in seconds since 1970, without the ambiguous hour of a time zone.
@@ -83,7 +83,7 @@ def jobs_of(text: str, separator: str) -> Iterator[SlurmJob]:
 def _job(fields: Sequence[str]) -> SlurmJob:
     values = ["" if field in ("(null)", "N/A") else field for field in fields]
     number, word, node_list, partition, account, user, wckey, restarts, start, *others = values
-    limit, het, array, task, count, submit, batch, requeue, resources = others
+    limit, het, array, task, count, eligible, batch, requeue, resources = others
     try:
         nodes = tuple(expand(node_list)) if node_list else ()
         state = word if word in _STATES or word in _ENDED else "RUNNING" if nodes else "PENDING"
@@ -103,7 +103,7 @@ def _job(fields: Sequence[str]) -> SlurmJob:
             het_job=int(het or 0),
             array_job=int(array) if task else 0,  # of another job its own id
             wanted_nodes=int(count or 0) if is_pending else 0,
-            submitted=_timestamp(submit),
+            eligible=_timestamp(eligible),
             expected_start=started if is_pending else None,
             array_task=int(task) if task.isdigit() else None,  # of tasks that have not been split off: a range
             is_batch=batch != "0",
@@ -122,8 +122,8 @@ def _count(resource: str, resources: str) -> int:
 
 
 def _timestamp(text: str) -> float | None:
-    """Return a time in seconds; None for N/A, Unknown and None, the words for no time."""
-    return float(text) if text.isdigit() else None
+    """Return a time in seconds; None for N/A, Unknown and None, the words for no time, and for 0."""
+    return float(text) or None if text.isdigit() else None
 
 
 def _minutes(text: str) -> int | None:

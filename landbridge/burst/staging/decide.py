@@ -35,7 +35,7 @@ def decide_staging(
     notes: list[StagingNote] = []
     seconds_to_aws: dict[int, float | None] = {}
     pending = (job for job in jobs if job.is_pending)
-    for job in sorted(pending, key=lambda job: (job.submitted or 0.0, job.id)):
+    for job in sorted(pending, key=lambda job: (job.eligible or 0.0, job.id)):
         if not job.is_held:
             in_aws = data_in_aws(job, policy)
             seconds_to_aws[job.id] = seconds_until(in_aws, reports)
@@ -83,10 +83,10 @@ def copy_refusal(job: DataJob, promotion: PromotionPolicy, seconds: float | None
     `seconds`: the time that the copy takes.
     """
     if job.expected_start is not None and job.expected_start > now:
-        wait = job.expected_start - now
+        wait = job.expected_start - max(now, job.eligible or 0.0)
         known_wait = f"it is expected to start on-prem in {wait:.0f} s"
     else:
-        wait = 0.0 if job.submitted is None else now - job.submitted
+        wait = 0.0 if job.eligible is None else max(0.0, now - job.eligible)
         known_wait = f"it has waited {wait:.0f} s"
     if wait <= promotion.wait_seconds:
         return f"{known_wait}, and may wait {promotion.wait_seconds:.0f} s"

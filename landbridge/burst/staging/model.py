@@ -21,7 +21,7 @@ class DataJob:
     is_held: bool
     note: str = ""
     deadline: float | None = None
-    submitted: float | None = None
+    eligible: float | None = None  # that of SlurmJob
     expected_start: float | None = None
     minutes: int | None = None
     is_pending: bool = True

@@ -11,7 +11,7 @@ from landbridge.staging.statement import HELD_PREFIX, stated_data
 
 #: Fields of `squeue --Format`, in the order of `_job`.
 _FIELDS = (
-    *("JobID", "ArrayJobID", "ArrayTaskID", "Partition", "Account", "PriorityLong", "Deadline", "SubmitTime"),
+    *("JobID", "ArrayJobID", "ArrayTaskID", "Partition", "Account", "PriorityLong", "Deadline", "EligibleTime"),
     *("StartTime", "TimeLimit", "State", "UserName", "UserID", "Comment", "admin_comment"),
 )
 #: States of a job whose base state is PENDING, and of one that completes before it may be queued again.
@@ -79,7 +79,7 @@ def _comment(slurm_id: str, text: str) -> None:
 
 def _job(values: Sequence[str]) -> DataJob | None:
     cleaned = ["" if value in ("(null)", "N/A", "None", "NONE", "Unknown") else value for value in values]
-    number, array, task, partition, account, priority, deadline, submitted, start, limit, *rest = cleaned
+    number, array, task, partition, account, priority, deadline, eligible, start, limit, *rest = cleaned
     state, user, uid, comment, note = rest
     try:
         data, results = stated_data(comment), stated_results(comment)
@@ -98,7 +98,7 @@ def _job(values: Sequence[str]) -> DataJob | None:
         is_held=note.startswith(HELD_PREFIX) and priority.strip() == "0",
         note=note,
         deadline=_time(deadline),
-        submitted=_time(submitted),
+        eligible=_time(eligible),
         expected_start=_time(start),
         minutes=_minutes(limit),
         is_pending=state.strip() in _PENDING,
@@ -110,7 +110,7 @@ def _job(values: Sequence[str]) -> DataJob | None:
 
 
 def _time(text: str) -> float | None:
-    return float(text) if text.strip().isdigit() else None
+    return float(text) or None if text.strip().isdigit() else None
 
 
 def _minutes(text: str) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import floor
 
-from landbridge.burst.model import Attempt, Gang, Launch, Offering, PoolPolicy, SlurmJob
+from landbridge.burst.model import Attempt, Gang, Launch, ObservationKind, Offering, PoolPolicy, SlurmJob
 from landbridge.burst.reconcile import residency
 from landbridge.burst.reconcile.apart import APART_CODE, idle_nodes_to_leave
 from landbridge.burst.reconcile.budget import hold_of
@@ -81,8 +81,8 @@ class Provisioning:
         """Launch all gangs of the start or none: the offerings of all are chosen before the first call."""
         calls: list[tuple[Gang, OfferingChoice]] = []
         open_attempts: list[tuple[Gang, list[Attempt]]] = []
-        if self._has_hidden_sibling(start):
-            self.changes.schedule_pass(self.observed.now + RETRY_SECONDS)
+        if hidden := self._hidden_siblings(start):
+            self._wait_for(hidden, start)
             return
         ledger, used = self.changes.ledger.copy(), Counter(self.used)
         for gang in start.gangs:
@@ -154,11 +154,23 @@ class Provisioning:
             counts[region] = choice.offering, counts.get(region, (choice.offering, 0))[1] + len(gang.nodes)
         return list(counts.values())
 
-    def _has_hidden_sibling(self, start: GangStart) -> bool:
-        """Return whether EC2 does not show the instance of a sibling that is up: the others must not start in another
-        zone."""
-        names = {node for job in start.jobs for node in job.nodes if node in self.observed.pools}
-        return any(is_up(self.observed.slurm.nodes[name]) and not self.observed.has(name) for name in names)
+    def _hidden_siblings(self, start: GangStart) -> list[str]:
+        """Return the siblings that are up and have no known instance: the others must not start in another zone."""
+        names = dict.fromkeys(node for job in start.jobs for node in job.nodes if node in self.observed.pools)
+        return [name for name in names if is_up(self.observed.slurm.nodes[name]) and not self.observed.has(name)]
+
+    def _wait_for(self, hidden: Sequence[str], start: GangStart) -> None:
+        """Wait until EC2 shows the instances of siblings. After the time that a new instance may need for that, give up
+        the start with those that run no job: a node that slurmctld hears stays up however long EC2 hides its instance."""
+        bound, kind = self.observed.policy.settle_seconds, ObservationKind.NODE_WITHOUT_INSTANCE
+        waited = {node: self.changes.seconds_seen(kind, node, bound) for node in hidden}
+        node = max(waited, key=lambda name: waited[name])
+        if waited[node] < bound:
+            self.changes.schedule_pass(self.observed.now + RETRY_SECONDS)
+            return
+        unused = (name for name in hidden if name not in self.observed.started)
+        text = f"EC2 does not show the instance of {node}, so its zone is not known"
+        self._give_up(replace(start, nodes=(*start.nodes, *unused)), "GONE", text)
 
     def _batch(self, start: GangStart, gang: Gang) -> None:
         """Launch as many nodes at each offering as it can, with one call for each launch; give up the others."""

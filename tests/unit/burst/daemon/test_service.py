@@ -17,6 +17,7 @@ import pytest
 
 from landbridge.burst.config.config import load
 from landbridge.burst.daemon import daemon, journal_snapshots
+from landbridge.burst.journal.database import RESERVE_BYTES
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import State
 from landbridge.timestamps import month_of
@@ -166,6 +167,9 @@ def test_a_controller_waits_for_a_snapshot_that_cannot_be_read(
     snapshot.write_text(good)
     running.turn()
     assert running._store.load().drained == {"p5": "by the other"}
+    assert (
+        tmp_path / "burst.db-wal"
+    ).stat().st_size > RESERVE_BYTES  # space with which it goes on while the disk is full
     assert json.loads(snapshot.read_text())["lease"][0][0] == socket.gethostname()
 
 

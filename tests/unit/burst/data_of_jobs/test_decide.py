@@ -25,7 +25,7 @@ ABSENT = DataReport("absent", 100, 100, 50.0, 0.01)
 
 def stated(id: int = 1, partition: str = "gpu", **fields: object) -> DataJob:
     note = f"{HELD_PREFIX}waits for corpus:1"
-    known = DataJob(id, str(id), ("corpus:1",), partition, "lab", True, note, submitted=NOW - 30)
+    known = DataJob(id, str(id), ("corpus:1",), partition, "lab", True, note, eligible=NOW - 30)
     return replace(known, **fields)  # type: ignore[arg-type]
 
 
@@ -80,16 +80,18 @@ FREE = stated(partition="gpu-home", is_held=False, note="")
 @pytest.mark.parametrize(
     ("fields", "seconds", "copied"),
     [
-        ({"submitted": NOW - 601}, 50.0, True),
-        ({"submitted": NOW - 599}, 50.0, False),
+        ({"eligible": NOW - 601}, 50.0, True),
+        ({"eligible": NOW - 599}, 50.0, False),
+        ({"eligible": None}, 50.0, False),  # it waits for another job
+        ({"eligible": NOW + 3600, "expected_start": NOW + 3600}, 50.0, False),  # its user's begin time
         ({"expected_start": NOW + 601}, 600.0, True),
         ({"expected_start": NOW + 601}, 601.0, False),  # it starts on-prem before its data are in AWS
         ({"expected_start": NOW + 599}, 1.0, False),
-        ({"submitted": NOW - 601}, None, False),
-        ({"submitted": NOW - 601, "minutes": 10, "deadline": NOW + 651}, 50.0, True),
-        ({"submitted": NOW - 601, "minutes": 10, "deadline": NOW + 649}, 50.0, False),
-        ({"submitted": NOW - 601, "account": "ward"}, 50.0, None),
-        ({"submitted": NOW - 601, "partition": "gpu-home,gpu"}, 50.0, None),
+        ({"eligible": NOW - 601}, None, False),
+        ({"eligible": NOW - 601, "minutes": 10, "deadline": NOW + 651}, 50.0, True),
+        ({"eligible": NOW - 601, "minutes": 10, "deadline": NOW + 649}, 50.0, False),
+        ({"eligible": NOW - 601, "account": "ward"}, 50.0, None),
+        ({"eligible": NOW - 601, "partition": "gpu-home,gpu"}, 50.0, None),
     ],
 )
 def test_data_are_copied_for_a_promotion_only_if_that_is_faster_than_the_wait(
@@ -105,9 +107,9 @@ def test_data_are_copied_for_a_promotion_only_if_that_is_faster_than_the_wait(
 
 @pytest.mark.parametrize(("report", "promoted"), [(DONE, True), (ABSENT, False), (None, False)])
 def test_a_job_is_promoted_when_its_data_are_in_aws(report: DataReport | None, promoted: bool) -> None:
-    waiting = replace(FREE, submitted=NOW - 3600)
+    waiting = replace(FREE, eligible=NOW - 3600)
     seconds = decided(waiting, reports={} if report is None else {IN_AWS: report}).seconds_to_aws
-    pending = replace(job(1, state="PENDING", wanted_nodes=2, submitted=NOW - 3600, started=None), partition="gpu-home")
+    pending = replace(job(1, state="PENDING", wanted_nodes=2, eligible=NOW - 3600, started=None), partition="gpu-home")
     view = replace(slurm(pending), seconds_to_aws=seconds)
     assert bool(of(decide(view, ec2(), None, POLICY), Promote)) == promoted
     # Without an answer of Slurm it is not known which jobs state data.
@@ -123,7 +125,7 @@ def test_a_report_is_one_line() -> None:
 
 
 def test_why_a_job_is_not_promoted_and_whether_the_mover_runs() -> None:
-    waiting = replace(FREE, submitted=NOW - 3600, expected_start=NOW + 700)
+    waiting = replace(FREE, eligible=NOW - 3600, expected_start=NOW + 700)
     slow = StagingReports(NOW, {AT_SITE: DONE, IN_AWS: replace(ABSENT, seconds=900.0)})
     texts = explain_data(waiting, slow, POLICY, STAGING, NOW)
     assert texts[-1] == (

@@ -38,6 +38,7 @@ FULL = State(
     drained={"p5": "maintenance"},
     first_seen={Observation(ObservationKind.INSTANCE_WITHOUT_NODE, "i-9"): 990.0},
     terminated_at={"i-8": 980.0},
+    charged_until={"i-6": 985.0},
     node_addresses={"p5-1": "10.0.0.1"},
     topology_read={"p5-1": "i-1"},
     min_nodes_requested_at={"p5": 970.0},

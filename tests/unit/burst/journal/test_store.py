@@ -65,6 +65,7 @@ states = st.builds(
     ),
     drained=st.dictionaries(names, names, max_size=2),
     terminated_at=st.dictionaries(names, numbers, max_size=3),
+    charged_until=st.dictionaries(names, numbers, max_size=3),
     node_addresses=st.dictionaries(names, names, max_size=3),
     topology_read=st.dictionaries(names, names, max_size=3),
     first_seen=st.dictionaries(st.builds(Observation, st.sampled_from(ObservationKind), names), numbers, max_size=3),

@@ -18,7 +18,7 @@ from tests.unit.burst.situations import (
     site,
 )
 
-PENDING = SlurmJob(7, "PENDING", partition="gpu", account="lab", submitted=NOW - 60)
+PENDING = SlurmJob(7, "PENDING", partition="gpu", account="lab", eligible=NOW - 60)
 
 
 def test_the_explanation_of_a_restricted_job_is_residency_alone() -> None:
@@ -103,7 +103,7 @@ def test_the_explanation_of_a_launch_that_ec2_ended_has_its_reason() -> None:
 
 def test_the_explanation_of_a_job_waiting_on_prem_says_when_it_may_burst() -> None:
     policy = site(promotions=(PromotionPolicy("onprem", ("gpu",), 600.0),))
-    job = SlurmJob(7, "PENDING", partition="onprem", account="lab", submitted=NOW, expected_start=NOW + 60)
+    job = SlurmJob(7, "PENDING", partition="onprem", account="lab", eligible=NOW, expected_start=NOW + 60)
     (text,) = (point.text for point in explain_job(7, job, State(), policy, (), NOW).now if point.about == "promotion")
     assert text == "may use gpu once it would wait more than 600 s; it does not, as far as Slurm can tell"
 

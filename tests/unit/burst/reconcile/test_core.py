@@ -53,7 +53,7 @@ def test_a_gang_is_launched_addressed_terminated_and_removed_from_the_journal():
     assert isinstance(terminated, Terminate) and set(terminated.instances) == {"i-1", "i-2", "i-3"}
     remaining = decide(slurm(), ec2(), state, now=NOW + 1000).state
     assert not remaining.holds and remaining.spent
-    assert decide(slurm(), ec2(), remaining, now=NOW + 9999).state == replace(State(), spent=remaining.spent)
+    assert decide(slurm(), ec2(), remaining, now=NOW + 99_999).state == replace(State(), spent=remaining.spent)
 
 
 def test_a_gang_without_capacity_tries_every_offering_is_given_up_and_commented():

@@ -20,7 +20,7 @@ POLICY = site(promotions=(PromotionPolicy("gpu-home", ("gpu",), 600.0),))
 
 
 def waiting(id=1, **fields):
-    fields = {"wanted_nodes": 2, "submitted": NOW - 30, "started": None, **fields}
+    fields = {"wanted_nodes": 2, "eligible": NOW - 30, "started": None, **fields}
     return replace(job(id, state="PENDING", **fields), partition=fields.get("partition", "gpu-home"))
 
 
@@ -34,18 +34,21 @@ def promoted(*jobs, state=None, policy=POLICY):
     [
         ({"expected_start": NOW + 601}, True),
         ({"expected_start": NOW + 599}, False),
-        ({"submitted": NOW - 601}, True),
-        ({"submitted": NOW - 599}, False),
-        ({"submitted": NOW - 3600, "expected_start": NOW + 60}, False),  # it starts on-prem before a node could boot
-        ({"submitted": NOW - 3600, "expected_start": NOW - 60}, True),  # an estimate in the past is ignored
-        ({"submitted": None}, False),
-        ({"submitted": NOW - 3600, "account": "ward"}, False),
-        ({"submitted": NOW - 3600, "account": "nobody"}, False),
-        ({"submitted": NOW - 3600, "wckey": "patients"}, False),
-        ({"submitted": NOW - 3600, "account": "poor", "minutes": 6000}, False),
-        ({"submitted": NOW - 3600, "wanted_nodes": 9}, False),
-        ({"submitted": NOW - 3600, "partition": "gpu-home,gpu"}, False),  # it has the partition already
-        ({"submitted": NOW - 3600, "partition": "cpu"}, False),
+        ({"eligible": NOW - 601}, True),
+        ({"eligible": NOW - 599}, False),
+        ({"eligible": NOW - 3600, "expected_start": NOW + 60}, False),  # it starts on-prem before a node could boot
+        ({"eligible": NOW - 3600, "expected_start": NOW - 60}, True),  # an estimate in the past is ignored
+        ({"eligible": None}, False),  # it waits for another job
+        ({"eligible": None, "expected_start": NOW + 3600}, False),
+        ({"eligible": NOW + 3600, "expected_start": NOW + 3600}, False),  # its user's begin time
+        ({"eligible": NOW + 60, "expected_start": NOW + 661}, True),
+        ({"eligible": NOW - 3600, "account": "ward"}, False),
+        ({"eligible": NOW - 3600, "account": "nobody"}, False),
+        ({"eligible": NOW - 3600, "wckey": "patients"}, False),
+        ({"eligible": NOW - 3600, "account": "poor", "minutes": 6000}, False),
+        ({"eligible": NOW - 3600, "wanted_nodes": 9}, False),
+        ({"eligible": NOW - 3600, "partition": "gpu-home,gpu"}, False),  # it has the partition already
+        ({"eligible": NOW - 3600, "partition": "cpu"}, False),
     ],
 )
 def test_only_jobs_that_wait_too_long_and_may_burst_are_promoted(fields, permitted):
@@ -63,29 +66,29 @@ def test_only_jobs_that_wait_too_long_and_may_burst_are_promoted(fields, permitt
     ],
 )
 def test_no_job_is_promoted_to_a_pool_that_starts_nothing(state):
-    assert promoted(waiting(submitted=NOW - 3600), state=state) == []
+    assert promoted(waiting(eligible=NOW - 3600), state=state) == []
 
 
 def test_the_budget_counts_all_jobs_promoted_in_one_pass():
-    many = [waiting(n, submitted=NOW - 3600 - n, account="poor", minutes=100) for n in (1, 2, 3)]
+    many = [waiting(n, eligible=NOW - 3600 - n, account="poor", minutes=100) for n in (1, 2, 3)]
     assert [id for id, _ in promoted(*many)] == [3, 2]  # 37 USD each of 100, the longest waiting first
 
 
 def test_an_offering_without_a_price_is_no_reason_to_promote_under_a_hard_cap():
     policy = replace(site((offering("a", usd=None),)), promotions=POLICY.promotions)
-    assert promoted(waiting(submitted=NOW - 3600, account="poor"), policy=policy) == []
-    assert promoted(waiting(submitted=NOW - 3600), policy=policy)
+    assert promoted(waiting(eligible=NOW - 3600, account="poor"), policy=policy) == []
+    assert promoted(waiting(eligible=NOW - 3600), policy=policy)
 
 
 def test_a_pass_is_due_when_the_wait_becomes_too_long():
-    assert decide(slurm(waiting(submitted=NOW - 500)), ec2(), policy=POLICY).next_pass == NOW + 100
+    assert decide(slurm(waiting(eligible=NOW - 500)), ec2(), policy=POLICY).next_pass == NOW + 100
 
 
 REFUSED = "scontrol update jobid=1 partition=gpu-home,gpu: Access/permission denied for job 1"
 
 
 def test_a_promotion_that_slurm_refuses_is_tried_again_later_and_later():
-    view, state, waits = slurm(waiting(submitted=NOW - 3600)), None, []
+    view, state, waits = slurm(waiting(eligible=NOW - 3600)), None, []
     for _ in range(7):
         decision = decide(view, ec2(), state, POLICY)
         (action,) = of(decision, Promote)
@@ -101,7 +104,7 @@ def test_a_promotion_that_slurm_refuses_is_tried_again_later_and_later():
 
 
 def test_a_promotion_that_slurm_does_not_answer_is_tried_again_at_once():
-    view = slurm(waiting(submitted=NOW - 3600))
+    view = slurm(waiting(eligible=NOW - 3600))
     decision = decide(view, ec2(), None, POLICY)
     (action,) = of(decision, Promote)
     state = apply_outcome(decision.state, action, ActionOutcome("SLURM", "scontrol update: timed out"), POLICY, NOW)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from landbridge.burst.model import Down, Launch, Terminate
+from landbridge.burst.model import Down, Launch, RequeueJobs, Terminate
 from landbridge.burst.reconcile.residency import reject_if_restricted
 from tests.unit.burst.situations import BUSY, decide, ec2, events, instance, job, of, site, slurm
 
@@ -41,11 +41,40 @@ def test_a_restricted_job_is_refused_without_a_view_of_ec2():
 
 
 @pytest.mark.parametrize("state", ["CONFIGURING", "RUNNING", "SUSPENDED"])
-def test_a_restricted_job_on_a_running_instance_is_stopped(state):
+def test_a_restricted_job_on_its_own_instance_ends_with_it(state):
     view = slurm(job(1, "g-1", account="ward", state=state), states={"g-1": BUSY})
-    decision = decide(view, ec2(instance("i-1", "g-1")))
+    decision = decide(view, ec2(instance("i-1", "g-1", account="ward")))
     assert [down.code for down in of(decision, Down)] == ["RESIDENCY"]
     assert [action.instances for action in of(decision, Terminate)] == [("i-1",)]
+
+
+@pytest.mark.parametrize("state", ["CONFIGURING", "RUNNING", "SUSPENDED"])
+@pytest.mark.parametrize("owner", ["lab", ""])
+def test_a_restricted_job_leaves_the_instance_of_another_account_or_of_no_job(state, owner):
+    restricted = job(1, "g-1", account="ward", state=state)
+    decision = decide(slurm(restricted, states={"g-1": BUSY}), ec2(instance("i-1", "g-1", account=owner)))
+    (requeue,) = of(decision, RequeueJobs)
+    assert (requeue.jobs, requeue.code) == ((restricted,), "RESIDENCY")
+    assert not of(decision, Down) and not of(decision, Terminate) and decision.state.backoffs[1].code == "RESIDENCY"
+
+
+def test_a_restricted_job_leaves_its_instance_if_another_accounts_job_runs_there():
+    jobs = job(1, "g-1", account="ward", state="RUNNING"), job(2, "g-1", state="RUNNING")
+    decision = decide(slurm(*jobs, states={"g-1": BUSY}), ec2(instance("i-1", "g-1", account="ward")))
+    assert [requeue.jobs for requeue in of(decision, RequeueJobs)] == [jobs[:1]] and not of(decision, Down)
+
+
+def test_a_restricted_job_leaves_a_node_whose_account_is_not_known():
+    """EC2 does not answer, and the journal does not know the instance."""
+    decision = decide(slurm(job(1, "g-1", account="ward", state="RUNNING"), states={"g-1": BUSY}), None)
+    assert of(decision, RequeueJobs) and not of(decision, Down)
+
+
+def test_a_restricted_gang_ends_with_its_own_instance_and_leaves_that_of_another_account():
+    view = slurm(job(1, "g-1", "g-2", account="ward", state="RUNNING"), states={"g-1": BUSY, "g-2": BUSY})
+    decision = decide(view, ec2(instance("i-1", "g-1"), instance("i-2", "g-2", account="ward")))
+    assert [down.nodes for down in of(decision, Down)] == [("g-2",)] and not of(decision, RequeueJobs)
+    assert [action.instances for action in of(decision, Terminate)] == [("i-2",)]
 
 
 def test_a_restricted_job_that_is_completing_is_not_stopped():

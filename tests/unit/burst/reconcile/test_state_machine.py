@@ -217,7 +217,7 @@ class Bursting(RuleBasedStateMachine):
         self._submit("gpu", wants, account, 10, 90.0)
 
     @precondition(lambda self: self.world.ec2.alive())
-    @rule(number=st.integers(0, 15), seconds=st.sampled_from([60.0, 200.0]))
+    @rule(number=st.integers(0, 15), seconds=st.sampled_from([60.0, 200.0, 600.0]))
     def hidden(self, number, seconds):
         """Let EC2 not show an instance whose node is up for a while."""
         up = [m for m in self.world.ec2.alive() if self.world.slurm.nodes[m.node].machine == m.id]

@@ -21,7 +21,7 @@ def recorded_json(name: str) -> dict[str, Any]:
 def test_a_job_whose_nodes_start_is_read_with_all_its_fields() -> None:
     job = job_of(recorded_json("gang-configuring.squeue")["jobs"][0])
     assert (job.id, job.state, job.nodes, job.partition) == (1, "CONFIGURING", ("p5-1", "p5-2"), "p5")
-    assert (job.user, job.minutes, job.restarts, job.started, job.submitted) == (
+    assert (job.user, job.minutes, job.restarts, job.started, job.eligible) == (
         "alice",
         7,
         0,
@@ -34,6 +34,8 @@ def test_a_job_whose_nodes_start_is_read_with_all_its_fields() -> None:
 def test_array_and_heterogeneous_jobs_are_read_with_their_leader() -> None:
     array = {job.id: job for job in map(job_of, recorded_json("array.squeue")["jobs"])}
     assert {job: array[job].array_job for job in (4, 7, 8, 9)} == {4: 4, 7: 4, 8: 4, 9: 4}
+    # 4 waits for its array's limit, 5 for another job, 6 for its begin time.
+    assert (array[4].eligible, array[5].eligible, array[6].eligible) == (None, None, 1795337683.0)
     assert (array[5].state, array[5].nodes, array[5].wanted_nodes, array[5].expected_start) == ("PENDING", (), 4, None)
     assert (array[6].expected_start, array[6].started) == (1795337683.0, None)
     het = {job.id: job for job in map(job_of, recorded_json("het.squeue")["jobs"])}

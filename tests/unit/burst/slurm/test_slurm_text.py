@@ -87,7 +87,7 @@ def test_jobs_with_nodes_are_read(version: str) -> None:
         *(0, 0),
     )
     assert (second.state, second.nodes, second.wckey, second.minutes) == ("CONFIGURING", ("p5-3",), "patients", 1)
-    assert second.started is not None and second.submitted is not None and 0 <= second.started - second.submitted < 600
+    assert second.started is not None and second.eligible is not None and 0 <= second.started - second.eligible < 600
     assert second.expected_start is None and second.wanted_nodes == 0
     in_reservation = recorded_jobs("maint", version)[-1]
     assert (in_reservation.state, in_reservation.nodes) == ("CONFIGURING", ("p5-4",))
@@ -107,12 +107,18 @@ def test_the_resources_of_a_job_are_read(text: str, gpus: int, cpus: int) -> Non
     assert (job.gpus, job.cpus) == (gpus, cpus)
 
 
+@pytest.mark.parametrize(("text", "eligible"), [("1795337683", 1795337683.0), ("Unknown", None), ("0", None)])
+def test_the_time_from_which_a_job_may_start_is_read(text: str, eligible: float | None) -> None:
+    (job,) = jobs_of(line(EligibleTime=text), SEPARATOR)
+    assert job.eligible == eligible
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_pending_jobs_are_read(version: str) -> None:
     (job,) = recorded_jobs("pending", version)
     assert (job.state, job.nodes, job.wanted_nodes, job.minutes) == ("PENDING", (), 6, 20)
-    assert job.started is None and job.expected_start is not None and job.submitted is not None
-    assert job.expected_start > job.submitted
+    assert job.started is None and job.expected_start is not None and job.eligible is not None
+    assert job.expected_start > job.eligible
 
 
 @pytest.mark.parametrize("version", VERSIONS)

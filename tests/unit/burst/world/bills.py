@@ -60,14 +60,15 @@ class Bills:
     def check(self, spent: Mapping[tuple[str, str, str], float]) -> None:
         """Compare the spending of accounts with their bills, when no instance runs."""
         by_account: Counter[str] = Counter()
-        unknown = self.unknown + sum(self.ec2.machines[id].cost(self.slurm.clock.true) for id in self.lost)
+        lost = sum(self.ec2.machines[id].cost(self.slurm.clock.true) for id in self.lost)
         for (_, account, _), usd in spent.items():
             by_account[account] += usd  # type: ignore[assignment]
         for account in {*by_account, *self.usd}:
-            if abs(by_account[account] - self.usd[account]) > unknown + 0.01:
+            more = by_account[account] - self.usd[account]
+            if not -self.unknown - lost - 0.01 <= more <= self.unknown + 0.01:
                 raise Breach(
                     f"{account}: {by_account[account]:.2f} spent, and {self.usd[account]:.2f} are right"
-                    f" (unknown: {unknown:.2f})"
+                    f" (unknown: {self.unknown:.2f}, instances that EC2 did not show: {lost:.2f})"
                 )
 
     def _serves(self, machine: Machine) -> bool:

@@ -193,7 +193,7 @@ class SlurmWorld(Slurmctld):
             array_task=job.task,
             is_batch=job.batch,
             wanted_nodes=job.wants,
-            submitted=job.submitted,
+            eligible=max(job.submitted, job.not_before),
             expected_start=self.clock.now + 3600 if job.state == "PENDING" and job.pool == LOCAL else None,
             comment=job.comment,
         )

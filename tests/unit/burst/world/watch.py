@@ -22,6 +22,8 @@ UNDISTURBED = 240.0
 #: AWS refuses requests signed with a larger clock error (Signature Version 4). The simulation does not, so leases are
 #: as wrong.
 SIGNED = 300.0
+#: Reasons of nodes that the controller sets down for a job that may not be there.
+RESIDENCY_REASONS = ("landbridge: RESIDENCY", "landbridge: REGION")
 
 
 @dataclass
@@ -105,9 +107,12 @@ class Watch(ObservedWorld):
         job = self.slurm.jobs.get(node.job)
         if self.ends(job) and job.id not in self.slurm.end_reports:
             raise Breach(f"job {job.id} ends with {node.name} without a reason")
+        machine = self.ec2.machines.get(node.machine)
+        is_others = job is not None and machine is not None and machine.alive and machine.account != job.account
+        if is_others and reason.startswith(RESIDENCY_REASONS) and not self.slurm.faults.latency:
+            raise Breach(f"{node.name} of {machine.account} is set down for job {job.id} of {job.account}")
         if job is None or not self.runs_legitimately(job):
             return
-        machine = self.ec2.machines.get(node.machine)
         if "EVENT" in reason and machine is not None:
             read_by = self.slurm.clock.true - PASS - CALLS * self.slurm.faults.latency
             if may_leave_for_event(self.policy, self.ec2, machine, job, self.last - self.clean_for, read_by):
@@ -116,10 +121,17 @@ class Watch(ObservedWorld):
             raise Breach(f"job {job.id} runs without a fault and {node.name} is set down: {reason}")
 
     def on_requeue(self, job: SimJob) -> None:
-        """Check a job before the controller requeues it: a hard cap holds for it, and it gets a reason if it ends."""
+        """Check a job before the controller requeues it: it may not be there or a hard cap holds for it, and it gets a
+        reason if it ends."""
         if self.ends(job) and job.id not in self.slurm.end_reports:
             raise Breach(f"job {job.id} ends without a reason")
-        if not any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
+        is_permitted = all(
+            self.allowed(part, region)
+            for part in self.slurm.together(job)
+            for name in part.nodes
+            for region in {"", *(machine.offering.region for machine in self.ec2.alive(name))}
+        )
+        if is_permitted and not any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
             raise Breach(f"job {job.id} of {job.account} is requeued, and no hard cap holds for it")
 
     def on_end(self, machine: Machine, why: str) -> None:
@@ -178,7 +190,9 @@ class Watch(ObservedWorld):
             if machine is not None and machine.alive and machine.lease > hold.end + 1:
                 raise Breach(f"{id} may run until {machine.lease:.0f} and is held until {hold.end:.0f}")
         true = self.slurm.clock.true
-        if self.baseline:
+        # Without an answer of Slurm the journal has the times from before a jump of the clock.
+        is_corrected = state.clock is None or abs(state.clock.offset - self.slurm.clock.skew) <= 1.0
+        if self.baseline or not is_corrected:
             return
         known = (machine for machine in self.ec2.machines.values() if machine.id not in self.bills.lost)
         cost = sum(machine.cost(min(true, machine.lease)) for machine in known)

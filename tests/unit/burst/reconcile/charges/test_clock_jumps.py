@@ -10,6 +10,7 @@ from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import BudgetHold, HostClock, State
 from landbridge.burst.reconcile.clock_jumps import correct_holds
+from tests.unit.burst.launches import attempt
 from tests.unit.burst.world.policies import policy
 from tests.unit.burst.world.sims import SimJob
 from tests.unit.burst.world.world import World
@@ -19,6 +20,7 @@ STATE = State(
     clock=HostClock("b", 100.0),
     holds={"i-1": HOLD, "lb-2": replace(HOLD, registered=None), "i-3": replace(HOLD, registered=0.0)},
     terminated_at={"i-1": 1500.0},
+    attempts={"lb-1": attempt("g-1", ended=1060.0), "lb-2": attempt("g-2")},
 )
 
 
@@ -31,6 +33,7 @@ def test_the_times_of_holds_move_with_the_clock_and_leases_stay():
         (1600.0, 5000.0, 0.0),
     ]
     still = correct_holds(moved, HostClock("b", 700.0))
+    assert {token: attempt.ended for token, attempt in moved.attempts.items()} == {"lb-1": 1660.0, "lb-2": None}
     assert still == replace(moved, clock=HostClock("b", 700.0)) and correct_holds(still, HostClock("b", 700.4)) is still
 
 
@@ -50,6 +53,20 @@ def test_after_a_boot_no_jump_is_known():
 def test_the_clock_is_in_the_journal(store: Store):
     store.save(State(), STATE)
     assert store.load().clock == STATE.clock
+
+
+def test_an_instance_that_ec2_does_not_show_yet_stays_held_after_a_jump(tmp_path: Path):
+    world = World(policy(), functools.partial(one_pass, workers=1, clock=lambda: world.clock.now), tmp_path)
+    world.ec2.lag = 60.0
+    world.slurm.submit(SimJob(1, "gpu", 2, "lab", None, 60.0))
+    world.run(10.0)
+    instances = {machine.id for machine in world.ec2.alive()}
+    world.jump(600.0)
+    world.run(10.0)
+    assert world.journal.keeper.load().holds.keys() == instances and len(instances) == 2
+    world.calm()
+    world.settle()
+    world.journal.close()
 
 
 @pytest.mark.parametrize("jump", [600.0, -600.0, 45.0, -45.0, 3600.0, -3600.0])
