@@ -165,8 +165,8 @@ def run_playbook(
         "ansible_python_interpreter": "/usr/bin/python3",
         "ansible_ssh_private_key_file": str(lab.private_key),
         "ansible_ssh_common_args": " ".join(_ssh_options()),
-        # Builders of two labs have the same address.
-        "ansible_control_path_dir": str(folder / "cp"),
+        # Builders of two labs have the same address. Not in the folder of states: paths of sockets have 107 characters at most.
+        "ansible_control_path_dir": f"~/.ansible/cp/{lab.name}",
     }
     inventory_hosts = {name: {"ansible_host": address} for name, address in hosts.items()}
     inventory_path = folder / f"{playbook.stem}.json"

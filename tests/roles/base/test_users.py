@@ -111,8 +111,8 @@ class Site:
     lab: Layout
     folder: Path
 
-    def run(self, node: str, command: str) -> str:
-        completed = nodes.exec(self.lab, node, [command])
+    def run(self, node: str, command: str, timeout: float = 120) -> str:
+        completed = nodes.exec(self.lab, node, [command], timeout=timeout)
         assert completed.returncode == 0, f"{node}: {command}: {completed.stderr}{completed.stdout}"
         return str(completed.stdout).strip()
 
@@ -215,8 +215,8 @@ def test_a_new_user_gets_a_home_and_logs_in_with_the_directorys_key(site: Site) 
 
 def test_a_user_of_the_primary_group_gets_a_home_too(site: Site) -> None:
     assert "erin" not in site.run("login01", "getent group gpu-users")
-    # sssd enumerates the directory some seconds after its start.
-    site.run("login01", "timeout 300 sh -c 'until [ -d /home/erin ]; do systemctl start users-homes; sleep 5; done'")
+    # sssd enumerates the directory some seconds after its start, and after a failure again five minutes later.
+    site.run("login01", "until [ -d /home/erin ]; do systemctl start users-homes; sleep 5; done", timeout=900)
     done = site.login("erin", "login01", "id -u; pwd")
     assert (done.returncode, done.stdout.split()) == (0, ["30003", "/home/erin"]), done.stderr
     assert site.run("login01", "ls /home") == "carol\nerin"
