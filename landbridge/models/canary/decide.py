@@ -42,7 +42,7 @@ class CanaryLook:
 class CanaryRecord:
     """State of a canary: its versions, its step, the counters of the last look, and the evidence by guard.
 
-    While `is_shadow` the candidate has the weight 0, and copies of requests are compared.
+    While `is_shadow` the candidate has the weight 0, and copies of requests are compared. `content`: digests of both versions' files.
     """
 
     model: str
@@ -60,6 +60,11 @@ class CanaryRecord:
     evidence: Mapping[str, GuardEvidence] = field(default_factory=dict)
     is_shadow: bool = False
     shadow: Mapping[str, ShadowEvidence] = field(default_factory=dict)
+    content: str = ""
+
+    def is_of(self, versions: tuple[str, str, str], content: str) -> bool:
+        """Return whether this is the record of a model, its champion and a candidate, with the same files."""
+        return (self.model, self.champion, self.candidate, self.content) == (*versions, content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +76,18 @@ class CanaryDecision:
     reason: str
 
 
-def begun(model: str, champion: str, candidate: str, look: CanaryLook, *, is_shadow: bool = False) -> CanaryRecord:
+def begun(
+    model: str, champion: str, candidate: str, look: CanaryLook, *, is_shadow: bool = False, content: str = ""
+) -> CanaryRecord:
     """Return the record of a new canary: requests before this look do not count. With `is_shadow` it begins with copies."""
     seen = {
         "champion": merged(look.champion, {}),
         "candidate": merged(look.candidate, {}),
         "copies": merged(look.copies, {}),
     }
-    return CanaryRecord(model, champion, candidate, look.at, step_at=look.at, seen=seen, is_shadow=is_shadow)
+    return CanaryRecord(
+        model, champion, candidate, look.at, step_at=look.at, seen=seen, is_shadow=is_shadow, content=content
+    )
 
 
 def decided(plan: CanaryPlan, record: CanaryRecord, look: CanaryLook) -> tuple[CanaryDecision, CanaryRecord]:
