@@ -6,15 +6,15 @@ without the site. Keys are models/NAME/VERSION.tar and models/NAME/history/NUMBE
 """
 
 import json
-import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 
 from landbridge.aws_api.object_files import PART_BYTES, get_file, put_file
 from landbridge.aws_api.objects import ObjectBucket
 from landbridge.findings import Finding, FindingsError
+from landbridge.live.models.publish import room_fault
 from landbridge.live.models.registry import ModelRegistry
 from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed, export, take
 from landbridge.models.history import TAG_PREFIX, read_history
@@ -120,8 +120,6 @@ def _written(
 ) -> tuple[SyncStep, bool]:
     """Return the step of a version, and whether its signed manifest is of another class."""
     registered = registry.version(name, version)
-    if (fault := _room_fault(registry.size(registered))) is not None:
-        return SyncStep(name, version, "refused", fault), False
     try:
         with TemporaryDirectory() as folder:
             bundle = Path(folder) / "bundle.tar"
@@ -147,7 +145,7 @@ def _taken(
     known = {each.version for each in registry.versions(name) if each.digest} if name in registry.names() else set()
     if version in known:
         return SyncStep(name, version, "present")
-    if (fault := _room_fault(size)) is not None:
+    if (fault := room_fault(size)) is not None:
         return SyncStep(name, version, "refused", fault)
     try:
         with TemporaryDirectory() as folder:
@@ -160,17 +158,6 @@ def _taken(
     if (placed.name, placed.version) != (name, version):
         return SyncStep(name, version, "refused", f"the bundle is {placed.name}/{placed.version}")
     return SyncStep(name, version, "copied")
-
-
-def _room_fault(size: int) -> str | None:
-    """Return the reason why the temporary folder has no room for the files of a version and their bundle; None if it has."""
-    place = gettempdir()
-    free = shutil.disk_usage(place).free
-    return (
-        None
-        if free >= 2 * size
-        else f"{place} has {free:,} bytes free, and a version of {size:,} bytes needs twice its size"
-    )
 
 
 def _reasons(findings: "tuple[Finding, ...] | list[Finding]") -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.datasets import DATASET_FILE, object_key
+from landbridge.datasets import DATASET_FILE, manifest_key, object_key
 from landbridge.live.datasets import find_manifest
 from landbridge.live.staging.mover import Mover
 from landbridge.staging.places import DataReport, DatasetPlace
@@ -176,6 +176,17 @@ def test_a_damaged_object_is_refused_and_nothing_is_visible(mover: MoverHost, so
     mover.run()
     assert mover.report(IN_AWS).state == "refused" and "damaged" in mover.report(IN_AWS).text
     assert PREFIX + DATASET_FILE not in mover.host.keys(PREFIX)
+
+
+def test_a_manifest_of_a_hundred_thousand_levels_stops_no_other_dataset(mover: MoverHost, source: Path) -> None:
+    mover.host.put(source, version="v1")
+    deep = b"[" * 100_000
+    mover.host.operator.put(manifest_key("deep", "v1"), deep, hashlib.sha256(deep).hexdigest())
+    other = DatasetPlace("deep:v1", "internal", "onprem")
+    mover.request(other, IN_AWS)
+    mover.run()
+    assert mover.report(other).state == "refused" and "RecursionError" in mover.report(other).text
+    assert mover.report(IN_AWS).state == "present"
 
 
 KILLS = random.Random(20).sample(range(1, 40), 6 if LONG else 1)
