@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,6 +53,30 @@ def test_data_are_copied_to_both_sites_once(mover: MoverHost, source: Path) -> N
     ]
     mover.run()
     assert len(mover.config.ledger.read_text().splitlines()) == len(lines)
+
+
+def test_a_version_that_is_deleted_and_put_again_is_not_the_former_one(
+    mover: MoverHost, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mover.host.put(source, version="v1")
+    mover.request(IN_AWS, AT_SITE)
+    monkeypatch.setattr("landbridge.live.staging.mover.MANIFEST_SECONDS", 0.0)
+    running = Mover(mover.config, mover.lines.append)
+    while running.cycle():
+        pass
+    assert (mover.report(IN_AWS).state, mover.report(AT_SITE).state) == ("present", "present")
+    # As docs/how-to/move-a-dataset.md removes a version.
+    mover.host.operator.delete([manifest_key("corpus", "v1")])
+    (source / "added").write_text("other content")
+    mover.host.put(source, version="v1")
+    while running.cycle():
+        pass
+    assert mover.report(AT_SITE).state == "refused" and "was deleted and put again" in mover.report(AT_SITE).text
+    assert mover.report(IN_AWS).state == "present"
+    assert files_in_aws(mover)["added"] == b"other content"
+    shutil.rmtree(mover.config.folder / "internal/corpus/v1")
+    mover.run()
+    assert (mover.config.folder / "internal/corpus/v1/added").read_text() == "other content"
 
 
 def run_later(mover: MoverHost, days: float) -> DataReport:
