@@ -144,7 +144,7 @@ class DatasetManifest:
             version, created, digest = str(data["version"]), str(data["created"]), data["digest"]
         except ManifestError:
             raise
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ManifestError(f"no manifest: {type(error).__name__}: {error}") from None
         fault = name_fault(content.name, version) or _content_fault(content)
         if fault is not None:

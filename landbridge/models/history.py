@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from landbridge.findings import Finding
 from landbridge.models.aliases import CHAMPION, AliasMove
 from landbridge.timestamps import iso, parse_iso
+from landbridge.user_files import parse_user_json
 
 RULE = "model-history"
 TAG_PREFIX = "landbridge.alias."
@@ -62,7 +63,7 @@ def read_history(tags: Mapping[str, str]) -> tuple[tuple[AliasRecord, ...], tupl
     records, findings, previous = [], [], ""
     for position, (number, value) in enumerate(numbered, 1):
         try:
-            data = json.loads(value)
+            data = parse_user_json(value.encode())
             record = AliasRecord(**data)
             wrong = [
                 each.name

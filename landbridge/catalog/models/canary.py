@@ -10,12 +10,13 @@ from landbridge.catalog.files import Facts, read
 
 
 class GuardFacts(Facts):
-    """Guard: its usual rate, the rise that is allowed, the rise that is found, and the largest rate."""
+    """Guard: its usual rate, the rise that is allowed, the rise that is found, the largest rate, and whether it counts rows."""
 
     expected: float
     margin: float
     effect: float
     most: float = 1.0
+    per_row: bool = False
     source: str
 
 

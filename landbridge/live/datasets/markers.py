@@ -109,7 +109,7 @@ def state_of(bucket: ObjectBucket, key: str) -> tuple[dict[str, Any], ObjectFact
         return None
     try:
         state = dict(json.loads(text))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return {"state": _RUNNING}, facts
     return None if state.get("state") == _ENDED else (state, facts)
 

@@ -1,20 +1,22 @@
 """Archive of a registry in a bucket: an air-gap bundle of each signed version, and the history of each model.
 
 S3 replicates the bucket to a second region (`storage.data_hub.classes.CLASS.replica_region`), so that a registry can be built again there
-without the site. Keys are models/NAME/VERSION.tar and models/NAME/history/NUMBER.json, and those of a workspace models/_WORKSPACE/NAME/...
-(no name of a model begins so). No object is replaced or read, and an object of S3 appears when it is complete.
+without the site. Keys are models/NAME/VERSION-DIGEST.tar and models/NAME/history/NUMBER.json, and those of a workspace
+models/_WORKSPACE/NAME/... (no name of a model begins so). Bundles of earlier releases have no DIGEST, which is the first digits of
+the manifest's. No object is replaced or read, and an object of S3 appears when it is complete.
 """
 
 import json
-import shutil
+import re
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 
 from landbridge.aws_api.object_files import PART_BYTES, get_file, put_file
 from landbridge.aws_api.objects import ObjectBucket
 from landbridge.findings import Finding, FindingsError
+from landbridge.live.models.publish import room_fault
 from landbridge.live.models.registry import ModelRegistry
 from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed, export, take
 from landbridge.models.history import TAG_PREFIX, read_history
@@ -22,6 +24,11 @@ from landbridge.models.names import model_name_fault, model_version_fault
 from landbridge.models.signers import ModelTrust
 from landbridge.models.version_tags import CLASS_TAG
 from landbridge.plan.resource_names import MODELS_PREFIX
+
+_bundle = re.compile(r"(\d+)(?:-([0-9a-f]+))?\.tar").fullmatch
+#: Digits of a digest in a key. Landbridge's choice.
+_DIGITS = 16
+_OTHER = "the bucket has another version of this number: the model was deleted and created again; register it under another name"
 
 
 def archive(
@@ -40,17 +47,25 @@ def archive(
     folder = _folder(workspace)
     present = {item.key for item in bucket.list(folder)}
     for name in names:
-        tags, foreign = registry.tags(name), False
+        bundles = [match for key in present if (match := _bundle(key.removeprefix(f"{folder}{name}/")))]
+        tags, foreign, other = registry.tags(name), False, False
         for version in registry.versions(name):
-            key = f"{folder}{name}/{version.version}.tar"
-            if not version.digest:
+            digest = version.digest[:_DIGITS]
+            key = f"{folder}{name}/{version.version}-{digest}.tar"
+            if not digest:
                 continue
             if version.tags.get(CLASS_TAG) != data_class:
                 reason = f"a model of class {version.tags.get(CLASS_TAG, 'none')} is not for the bucket of {data_class}"
                 yield SyncStep(name, version.version, "refused", reason)
                 foreign = True
-            elif key in present:
+            elif (known := {each[2] for each in bundles if each[1] == version.version}) and known & {
+                digest,
+                None,
+            } == known:
                 yield SyncStep(name, version.version, "present")
+            elif known:
+                yield SyncStep(name, version.version, "refused", _OTHER)
+                other = True
             else:
                 step, is_foreign = _written(
                     registry, version.name, version.version, trust, data_class, bucket, key, part
@@ -59,6 +74,9 @@ def archive(
                 foreign = foreign or is_foreign
         history = {key: value for key, value in sorted(tags.items()) if key.startswith(TAG_PREFIX)}
         if not history:
+            continue
+        if other:
+            yield SyncStep(name, "history", "refused", _OTHER)
             continue
         if foreign:
             # Its records have the reasons and accounts of the other class.
@@ -82,21 +100,21 @@ def restore(
 
     Each bundle is verified first. `part`: size of the parts of a download, of which one for each worker is in memory. Repeating it changes nothing. Raises AwsRefusal.
     """
-    versions: dict[str, dict[int, int]] = {}  # the size by number
+    versions: dict[str, dict[int, tuple[str, int]]] = {}  # key and size by number
     histories: dict[str, str] = {}
     folder = _folder(workspace)
     for item in bucket.list(folder):
         name, *rest = item.key.removeprefix(folder).split("/")
-        version = rest[-1].removesuffix(".tar") if len(rest) == 1 else ""
+        bundle = _bundle(rest[0]) if len(rest) == 1 else None
         if model_name_fault(name) is not None:
             continue
-        if version and model_version_fault(version) is None:
-            versions.setdefault(name, {})[int(version)] = item.size
+        if bundle is not None and model_version_fault(bundle[1]) is None:
+            versions.setdefault(name, {})[int(bundle[1])] = (item.key, item.size)
         elif len(rest) == 2 and rest[0] == "history":
             histories[name] = max(histories.get(name, ""), item.key)
     for name in sorted(versions):
         for number in sorted(versions[name]):
-            key, size = f"{folder}{name}/{number}.tar", versions[name][number]
+            key, size = versions[name][number]
             yield _taken(registry, name, str(number), trust, data_class, bucket, key, size, part)
         # A model of which each bundle was refused is not registered.
         if name in histories and name in registry.names():
@@ -120,8 +138,6 @@ def _written(
 ) -> tuple[SyncStep, bool]:
     """Return the step of a version, and whether its signed manifest is of another class."""
     registered = registry.version(name, version)
-    if (fault := _room_fault(registry.size(registered))) is not None:
-        return SyncStep(name, version, "refused", fault), False
     try:
         with TemporaryDirectory() as folder:
             bundle = Path(folder) / "bundle.tar"
@@ -147,7 +163,7 @@ def _taken(
     known = {each.version for each in registry.versions(name) if each.digest} if name in registry.names() else set()
     if version in known:
         return SyncStep(name, version, "present")
-    if (fault := _room_fault(size)) is not None:
+    if (fault := room_fault(size)) is not None:
         return SyncStep(name, version, "refused", fault)
     try:
         with TemporaryDirectory() as folder:
@@ -160,17 +176,6 @@ def _taken(
     if (placed.name, placed.version) != (name, version):
         return SyncStep(name, version, "refused", f"the bundle is {placed.name}/{placed.version}")
     return SyncStep(name, version, "copied")
-
-
-def _room_fault(size: int) -> str | None:
-    """Return the reason why the temporary folder has no room for the files of a version and their bundle; None if it has."""
-    place = gettempdir()
-    free = shutil.disk_usage(place).free
-    return (
-        None
-        if free >= 2 * size
-        else f"{place} has {free:,} bytes free, and a version of {size:,} bytes needs twice its size"
-    )
 
 
 def _reasons(findings: "tuple[Finding, ...] | list[Finding]") -> str:

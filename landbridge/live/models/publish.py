@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.registry import ModelRegistry, RegisteredVersion
@@ -13,6 +13,7 @@ from landbridge.models.aliases import AliasMove, registration
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
 from landbridge.models.files.folder import ModelFolder, read_folder
 from landbridge.models.files.sign import sign_folder
+from landbridge.models.formats import name_findings
 from landbridge.models.history import next_record, read_history
 from landbridge.models.manifest import ModelManifest
 from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE
@@ -97,11 +98,20 @@ def sign(registry: ModelRegistry, version: RegisteredVersion, key: str, certific
 
 @contextmanager
 def complete_folder(registry: ModelRegistry, version: RegisteredVersion) -> Iterator[Path]:
-    """Yield a temporary folder of a version. Raises FindingsError for one whose registration did not end."""
+    """Yield a temporary folder of a version. Raises FindingsError for one whose registration did not end.
+
+    Files that are no model's, and those for which the disk has no room, are refused before they are read.
+    """
     if not version.digest:
         message, fix = f"{version.name}/{version.version} is not complete", "register its folder again"
         raise FindingsError([Finding("model-folder", message, fix=fix)])
-    with registry.downloaded(version) as folder:
+    files = registry.files(version)
+    findings = name_findings([name if size is not None else f"{name}/" for name, size in files.items()])
+    if (fault := room_fault(sum(size or 0 for size in files.values()))) is not None:
+        findings.append(Finding("model-folder", f"{version.name}/{version.version}: {fault}"))
+    if findings:
+        raise FindingsError(findings)
+    with registry.downloaded(version, files) as folder:
         yield folder
 
 
@@ -112,6 +122,15 @@ def verified(
     """Yield a version of the registry with its files, verified; or its refusal."""
     with complete_folder(registry, version) as folder:
         yield verify_folder(folder, trust, name=version.name, version=version.version)
+
+
+def room_fault(size: int) -> str | None:
+    """Return the reason why the temporary folder has no room for the files of a version and a copy of them; None if it has."""
+    place = gettempdir()
+    free = shutil.disk_usage(place).free
+    if free >= 2 * size:
+        return None
+    return f"{place} has {free:,} bytes free, and a version of {size:,} bytes needs twice its size"
 
 
 def manifest_digest(content: ModelFolder) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from landbridge.live.mlflow_client import answers, client_class, pages
 from landbridge.models.history import AliasRecord
+from landbridge.models.manifest import LARGEST_BYTES
 from landbridge.models.names import MANIFEST_FILE
 from landbridge.models.version_tags import DIGEST_TAG, PLACEHOLDER_TAG
 
@@ -149,22 +150,28 @@ class ModelRegistry:
             self._client.set_terminated(version.run, "FINISHED")
 
     @contextmanager
-    def downloaded(self, version: RegisteredVersion) -> Iterator[Path]:
-        """Yield a temporary folder with the files of a version."""
+    def downloaded(self, version: RegisteredVersion, names: Iterable[str]) -> Iterator[Path]:
+        """Yield a temporary folder with files of a version."""
         with TemporaryDirectory(prefix="landbridge-model-") as folder:
+            place = Path(folder)
             with answers(self.uri, RegistryError):
-                path = Path(self._client.download_artifacts(version.run, _FOLDER, folder))
-            yield path
+                for name in names:
+                    place = Path(self._client.download_artifacts(version.run, f"{_FOLDER}/{name}", folder)).parent
+            yield place
 
     def manifest(self, version: RegisteredVersion) -> bytes:
         """Return the text of a version's manifest, without its weights."""
+        size = self.files(version).get(MANIFEST_FILE) or 0
+        if size > LARGEST_BYTES:
+            raise RegistryError(f"the manifest of {version.name}/{version.version} has {size:,} bytes")
         with TemporaryDirectory(prefix="landbridge-model-") as folder, answers(self.uri, RegistryError):
             return Path(self._client.download_artifacts(version.run, f"{_FOLDER}/{MANIFEST_FILE}", folder)).read_bytes()
 
-    def size(self, version: RegisteredVersion) -> int:
-        """Return the bytes of the files of a version, as the server lists them."""
+    def files(self, version: RegisteredVersion) -> dict[str, int | None]:
+        """Return the bytes of each file of a version, as the server lists them; None for a folder. Any account of the model adds files."""
         with answers(self.uri, RegistryError):
-            return sum(file.file_size or 0 for file in self._client.list_artifacts(version.run, _FOLDER))
+            listed = self._client.list_artifacts(version.run, _FOLDER)
+            return {Path(file.path).name: None if file.is_dir else file.file_size or 0 for file in listed}
 
     def deleted_runs(self, versions: Iterable[RegisteredVersion]) -> frozenset[str]:
         """Return the runs of versions that were deleted or are absent: their files cannot be read."""

@@ -13,9 +13,9 @@ from landbridge.live.models.registry import ModelRegistry, RegisteredVersion
 from landbridge.models.aliases import ALIASES
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
 from landbridge.models.files.bundle import unpack_bundle, write_bundle
-from landbridge.models.files.folder import read_folder
+from landbridge.models.files.folder import folder_digest, read_folder
 from landbridge.models.history import TAG_PREFIX, AliasRecord, aliases_at, read_history
-from landbridge.models.names import model_name_fault
+from landbridge.models.names import MANIFEST_FILE, model_name_fault
 from landbridge.models.signers import ModelTrust
 from landbridge.models.version_tags import CLASS_TAG
 
@@ -55,18 +55,20 @@ def export(
 def fetch(registry: ModelRegistry, version: RegisteredVersion, folder: Path, trust: ModelTrust) -> Path:
     """Place a verified version as NAME/VERSION in a folder, in one step, and return the place. Raises FindingsError.
 
-    A place that has a verified version already does not change.
+    A place that has the same version already is verified and does not change; one with other files of that number is replaced.
     """
     place = folder / version.name / version.version
     with verified(registry, version, trust) as result:
         model = _accepted(result)
-        if place.exists():
+        if place.exists() and folder_digest(place) == model.digests[MANIFEST_FILE]:
             _accepted(verify_folder(place, trust, name=version.name, version=version.version))
             return place
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".fetch-", dir=place.parent) as temporary:
             copy = Path(temporary) / version.version
             shutil.copytree(model.folder, copy)
+            if place.exists():
+                os.rename(place, Path(temporary) / "before")
             os.rename(copy, place)
     return place
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 
 from landbridge.aws_api.objects import ObjectBucket
@@ -35,6 +36,8 @@ TO_AWS, TO_SITE = "place", "stage"
 REPORT_SECONDS = 5.0
 #: Seconds until a place is tried again that could not be copied because of its content.
 RETRY_SECONDS = 600.0
+#: Seconds for which a manifest is not read again. Landbridge's choice.
+MANIFEST_SECONDS = 600.0
 
 
 class Mover:
@@ -49,7 +52,8 @@ class Mover:
     ) -> None:
         self._config, self._log, self._clock = config, log, clock
         self._buckets = buckets or ClassBuckets(config)
-        self._manifests: dict[tuple[str, str], DatasetManifest] = {}
+        self._manifests: dict[tuple[str, str], tuple[float, DatasetManifest]] = {}
+        self._asked: dict[DatasetPlace, float] = {}
         self._failed: dict[DatasetPlace, tuple[float, str]] = {}
         self._reports: dict[DatasetPlace, DataReport] = {}
         self._reported_at = 0.0
@@ -149,7 +153,11 @@ class Mover:
                 if folder.is_dir()
                 else DataReport("refused", text=f"{folder} does not exist, and its class has no bucket")
             )
-        if _is_described(folder, name, version or ""):
+        digest = _described(folder, name, version or "")
+        if digest is not None:
+            if self._known_digest(place) not in (None, digest):
+                text = f"{path} has other files than {place.dataset} in the bucket: it was deleted and put again; remove the folder"
+                return DataReport("refused", text=text)
             self._note_use(lambda: os.utime(folder))
             return DataReport("present", path=path)
         bucket = self._buckets.bucket(place.data_class)
@@ -196,15 +204,27 @@ class Mover:
         return DataReport("refused", text=f"no dataset {place.dataset} is in the bucket of class {place.data_class}")
 
     def _manifest(self, place: DatasetPlace, bucket: ObjectBucket) -> DatasetManifest | None:
-        """Return a version's manifest; it never changes, so it is read once. Raises AwsRefusal and FindingsError."""
+        """Return a version's manifest, read again after a while: a version may be deleted and put again. Raises AwsRefusal and FindingsError."""
         key = (place.data_class, place.dataset)
-        if key not in self._manifests:
+        known = self._manifests.get(key)
+        if known is None or time.monotonic() - known[0] >= MANIFEST_SECONDS:
             name, version = parse_reference(place.dataset)
             manifest = find_manifest(bucket, name, version)
             if manifest is None:
                 return None
-            self._manifests[key] = manifest
-        return self._manifests[key]
+            known = self._manifests[key] = (time.monotonic(), manifest)
+        return known[1]
+
+    def _known_digest(self, place: DatasetPlace) -> str | None:
+        """Return the digest of a version, asked for once in a while; None if it is not known: without the link the site's copy goes on."""
+        if time.monotonic() - self._asked.get(place, -inf) >= MANIFEST_SECONDS:
+            self._asked[place] = time.monotonic()
+            try:
+                self._manifest(place, self._buckets.bucket(place.data_class))
+            except (AwsRefusal, FindingsError, OSError) as error:
+                self._log(f"{place.dataset}: {error}")
+        known = self._manifests.get((place.data_class, place.dataset))
+        return known[1].content.digest if known is not None else None
 
     def _folder(self, place: DatasetPlace) -> Path:
         name, version = parse_reference(place.dataset)
@@ -222,10 +242,10 @@ class Mover:
             self._log(f"{self._config.exchange}: {error.strerror or error}")
 
 
-def _is_described(folder: Path, name: str, version: str) -> bool:
-    """Return true if a folder is this version. It appears complete, by rename."""
+def _described(folder: Path, name: str, version: str) -> str | None:
+    """Return the digest of a folder's files; None if it is not this version. It appears complete, by rename."""
     try:
         described: Mapping[str, object] = json.loads((folder / DATASET_FILE).read_text())
-        return (described["name"], described["version"]) == (name, version)
+        return str(described["digest"]) if (described["name"], described["version"]) == (name, version) else None
     except (OSError, ValueError, KeyError, TypeError):
-        return False
+        return None

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from landbridge.models.canary.guards import GuardEvidence, harm_of_all, threshold, with_block
+from landbridge.models.canary.guards import Guard, GuardEvidence, harm_of_all, threshold, with_block
 from landbridge.models.canary.plan import CanaryPlan
 from landbridge.models.canary.shadow import ShadowEvidence, refusal, unproven, with_copies
 from landbridge.models.canary.tallies import Tally, VersionCounters, merged, new_requests
@@ -42,7 +42,7 @@ class CanaryLook:
 class CanaryRecord:
     """State of a canary: its versions, its step, the counters of the last look, and the evidence by guard.
 
-    While `is_shadow` the candidate has the weight 0, and copies of requests are compared.
+    While `is_shadow` the candidate has the weight 0, and copies of requests are compared. `content`: digests of both versions' files.
     """
 
     model: str
@@ -60,6 +60,11 @@ class CanaryRecord:
     evidence: Mapping[str, GuardEvidence] = field(default_factory=dict)
     is_shadow: bool = False
     shadow: Mapping[str, ShadowEvidence] = field(default_factory=dict)
+    content: str = ""
+
+    def is_of(self, versions: tuple[str, str, str], content: str) -> bool:
+        """Return whether this is the record of a model, its champion and a candidate, with the same files."""
+        return (self.model, self.champion, self.candidate, self.content) == (*versions, content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +76,18 @@ class CanaryDecision:
     reason: str
 
 
-def begun(model: str, champion: str, candidate: str, look: CanaryLook, *, is_shadow: bool = False) -> CanaryRecord:
+def begun(
+    model: str, champion: str, candidate: str, look: CanaryLook, *, is_shadow: bool = False, content: str = ""
+) -> CanaryRecord:
     """Return the record of a new canary: requests before this look do not count. With `is_shadow` it begins with copies."""
     seen = {
         "champion": merged(look.champion, {}),
         "candidate": merged(look.candidate, {}),
         "copies": merged(look.copies, {}),
     }
-    return CanaryRecord(model, champion, candidate, look.at, step_at=look.at, seen=seen, is_shadow=is_shadow)
+    return CanaryRecord(
+        model, champion, candidate, look.at, step_at=look.at, seen=seen, is_shadow=is_shadow, content=content
+    )
 
 
 def decided(plan: CanaryPlan, record: CanaryRecord, look: CanaryLook) -> tuple[CanaryDecision, CanaryRecord]:
@@ -126,12 +135,14 @@ def _with_look(plan: CanaryPlan, record: CanaryRecord, look: CanaryLook) -> Cana
     """Return the record with the requests since the last look as one block of each guard."""
     before_a, before_b = record.seen.get("champion", {}), record.seen.get("candidate", {})
     evidence, most = {}, Tally()
+    of_requests = [guard for guard in plan.guards if not guard.per_row] or plan.guards
     for guard in plan.guards:
         champion = new_requests(look.champion, before_a, guard.name)
         candidate = new_requests(look.candidate, before_b, guard.name)
         before = record.evidence.get(guard.name, GuardEvidence())
         evidence[guard.name] = with_block(guard, before, champion, candidate)
-        most = max(most, candidate, key=lambda tally: tally.all)
+        if guard in of_requests:
+            most = max(most, candidate, key=lambda tally: tally.all)
     before_copies = record.seen.get("copies", {})
     shadow = dict(record.shadow)
     for watched in plan.shadow.guards if plan.shadow is not None and record.is_shadow else ():
@@ -160,8 +171,8 @@ def _reasons(plan: CanaryPlan, record: CanaryRecord, at: float) -> Iterator[tupl
         return
     harm = harm_of_all(record.evidence)
     if harm >= threshold(plan.false_rollbacks):
-        name = max(record.evidence, key=lambda guard: record.evidence[guard].harm_e)
-        yield CanaryAction.ROLL_BACK, f"{name}: {_rates(record.evidence[name])}, e-value {harm:.3g}"
+        worst = max(plan.guards, key=lambda guard: record.evidence[guard.name].harm_e)
+        yield CanaryAction.ROLL_BACK, f"{worst.name}: {_rates(worst, record.evidence[worst.name])}, e-value {harm:.3g}"
     open_guards = [
         guard.name
         for guard in plan.guards
@@ -212,8 +223,6 @@ def _overdue(
         yield CanaryAction.ROLL_BACK, f"undecided after {at - record.started_at:.0f} s{missing}"
 
 
-def _rates(evidence: GuardEvidence) -> str:
-    champion, candidate = evidence.champion, evidence.candidate
-    return (
-        f"candidate {candidate.share:.2%} of {candidate.all} requests, champion {champion.share:.2%} of {champion.all}"
-    )
+def _rates(guard: Guard, evidence: GuardEvidence) -> str:
+    champion, candidate, unit = evidence.champion, evidence.candidate, "rows" if guard.per_row else "requests"
+    return f"candidate {candidate.share:.2%} of {candidate.all} {unit}, champion {champion.share:.2%} of {champion.all}"

@@ -20,7 +20,8 @@ class Guard:
 
     `expected` is its usual rate, from which the test begins. `margin` is the rise that is allowed, `effect` the rise that the canary
     finds, which is larger. `required`: the candidate is only promoted with evidence that its rise is below the effect. `most`: the
-    largest share of its bad requests with which it gets more traffic, whatever the champion's share is.
+    largest share of its bad requests with which it gets more traffic, whatever the champion's share is. `per_row`: its tallies have
+    the rows of requests, which end no step.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Guard:
     margin: float = 0.0
     required: bool = True
     most: float = 1.0
+    per_row: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < self.effect < 1 or not 0 <= self.expected < 1:

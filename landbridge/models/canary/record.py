@@ -39,6 +39,7 @@ def to_json(record: CanaryRecord) -> str:
             }
             for name, each in record.evidence.items()
         },
+        "content": record.content,
         "is_shadow": record.is_shadow,
         "shadow": {
             name: {

@@ -89,6 +89,14 @@ def read_folder(path: Path, *, with_weights: bool = False) -> ModelFolder | list
     return findings or ModelFolder(path, manifest, small, digests, weights)
 
 
+def folder_digest(path: Path) -> str:
+    """Return the SHA-256 of a folder's manifest, which has those of its files; empty without one."""
+    try:
+        return hashlib.sha256((path / MANIFEST_FILE).read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""
+
+
 def _differences(manifest: ModelManifest, files: Mapping[str, _ReadFile]) -> Iterator[Finding]:
     for name, file in manifest.files.items():
         if name not in files:

@@ -5,7 +5,6 @@ Sources (2026-11-26): sigstore/model-transparency, package model_signing 1.1.1; 
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 from landbridge.models.names import SIGNATURE_FILE
 from landbridge.models.signers import ModelTrust, signer_faults
+from landbridge.user_files import parse_user_json
 
 #: Prefix of the library's message if files differ from the signed ones.
 _OTHER_FILES = "Signature mismatch"
@@ -38,9 +38,9 @@ class CheckedSignature:
 def check_signature(folder: Path, signature: bytes, trust: ModelTrust, now: datetime) -> CheckedSignature:
     """Return the checked signature of a folder, whose files are all read by the library."""
     try:
-        bundle = json.loads(signature)
+        bundle = parse_user_json(signature)
         material, payload = bundle["verificationMaterial"], bundle["dsseEnvelope"]["payload"]
-        statement = json.loads(base64.b64decode(payload, validate=True))
+        statement = parse_user_json(base64.b64decode(payload, validate=True))
         signed = {file["name"]: (file["algorithm"], file["digest"]) for file in statement["predicate"]["resources"]}
         chain = [
             base64.b64decode(each["rawBytes"])

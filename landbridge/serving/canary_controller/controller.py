@@ -50,12 +50,12 @@ def step(
     versions: tuple[str, str, str],
     gateway: CanaryGateway,
     registry: CanaryRegistry,
+    content: str = "",
 ) -> CanaryDecision:
-    """Make one step of a canary: `versions` are the model, its champion and the candidate."""
-    model, champion, candidate = versions
+    """Make one step of a canary: `versions` are the model, its champion and the candidate, `content` the digests of their files."""
     record = stored(path)
-    if record is None or (record.model, record.candidate) != (model, candidate):
-        record = begun(model, champion, candidate, look, is_shadow=plan.shadow is not None)
+    if record is None or not record.is_of(versions, content):
+        record = begun(*versions, look, is_shadow=plan.shadow is not None, content=content)
     decision, record = decided(plan, record, look)
     store(path, record)
     apply(record, decision, look.at, gateway, registry)

@@ -27,7 +27,15 @@ def canary_plan(has_labels: bool, schedule: CanarySchedule | None = None) -> Can
     """Return the plan. Quality is only required for a promotion if there are labels."""
     facts, chosen = canary_facts(), schedule or CanarySchedule()
     guards = tuple(
-        Guard(guard, row.expected, row.effect, row.margin, required=guard != "quality" or has_labels, most=row.most)
+        Guard(
+            guard,
+            row.expected,
+            row.effect,
+            row.margin,
+            required=guard != "quality" or has_labels,
+            most=row.most,
+            per_row=row.per_row,
+        )
         for guard, row in facts.guards.items()
     )
     return CanaryPlan(

@@ -19,22 +19,22 @@ def judge_window(
     path: Path,
     gauges: Path,
     reference: ModelReference,
-    model: tuple[str, str],
+    model: tuple[str, str, str],
     samples: Mapping[str, Sequence[MetricSample]],
     at: float,
     seconds: float,
 ) -> DriftReport | None:
     """Judge a window that has ended, write its gauges, and begin the next one; None while it goes on.
 
-    `model`: name and version; `samples`: those of each server. A window of another version is left out. One in which nothing can be
-    judged goes on, and the gauges keep the time of its start.
+    `model`: name, version, and digest of its files; `samples`: those of each server. A window of another version, or of other files of
+    its number, is left out. One in which nothing can be judged goes on, and the gauges keep the time of its start.
     """
-    name, version = model
+    name, version, content = model
     present = {
         server: [each for each in read if each.name in _HISTOGRAMS and each.labels.get("version") == version]
         for server, read in samples.items()
     }
-    first, began = _beginning(path, version)
+    first, began = _beginning(path, version, content)
     if first is not None and at - began < seconds:
         return None
     report, judged = None, ""
@@ -45,14 +45,15 @@ def judge_window(
         judged = gauge_text(report, name, version, at)
     write_whole(gauges, judged + window_text(name, version, at), mode=0o644)
     rows = {server: [[each.name, dict(each.labels), each.value] for each in read] for server, read in present.items()}
-    write_whole(path, json.dumps({"version": version, "at": at, "samples": rows}))
+    write_whole(path, json.dumps({"version": version, "content": content, "at": at, "samples": rows}))
     return report
 
 
-def _beginning(path: Path, version: str) -> tuple[dict[str, list[MetricSample]] | None, float]:
+def _beginning(path: Path, version: str, content: str) -> tuple[dict[str, list[MetricSample]] | None, float]:
     try:
         data = json.loads(path.read_text())
-        if data["version"] == version:
+        # A window of an earlier release has no digest.
+        if (data["version"], data.get("content", content)) == (version, content):
             servers = {server: [MetricSample(*row) for row in rows] for server, rows in data["samples"].items()}
             return servers, float(data["at"])
     except (AttributeError, OSError, KeyError, TypeError, ValueError):

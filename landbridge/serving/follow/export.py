@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from landbridge.models.files.folder import folder_digest
 from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE, WEIGHT_FILES
 from landbridge.serving.follow.config import FollowConfig
 from landbridge.serving.follow.folders import model_folder
@@ -30,7 +31,10 @@ _SECONDS = 30.0
 
 
 def host_state(config: FollowConfig, host: str) -> dict[str, Any]:
-    """Return the services of a host, each with its model and the version of each slot. A host beyond the scale has empty slots."""
+    """Return the services of a host, each with its model, the version of each slot, and the digests of their files.
+
+    A host beyond the scale has empty slots.
+    """
     services: dict[str, Any] = {}
     for service in config.services:
         if host not in service.hosts:
@@ -41,7 +45,9 @@ def host_state(config: FollowConfig, host: str) -> dict[str, Any]:
             # Nothing is known yet: slots that were filled by hand stay.
             continue
         slots = {slot: version if is_used else "" for slot, version in placement.slots.items()}
-        services[service.name] = {"model": service.model, "slots": slots}
+        root = config.state / "models"
+        digests = {each: folder_digest(model_folder(root, service.model, each)) for each in slots.values() if each}
+        services[service.name] = {"model": service.model, "slots": slots, "digests": digests}
     return {"services": services}
 
 

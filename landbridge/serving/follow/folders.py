@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
+from landbridge.models.drift.reference import ModelReference, parse_reference
 from landbridge.models.manifest import ModelManifest
 from landbridge.models.names import MANIFEST_FILE
 
@@ -18,6 +19,15 @@ def manifest_in(root: Path, model: str, version: str) -> ModelManifest | None:
     file = model_folder(root, model, version or "0") / MANIFEST_FILE
     manifest = ModelManifest.parse(file.read_text()) if file.exists() else None
     return manifest if isinstance(manifest, ModelManifest) else None
+
+
+def reference_in(root: Path, model: str, version: str) -> ModelReference | None:
+    """Return the distributions of a fetched version's training data; None without them."""
+    manifest = manifest_in(root, model, version)
+    try:
+        return parse_reference(manifest.reference) if manifest is not None else None
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def collect(folder: Path, wanted: Collection[str]) -> None:

@@ -5,7 +5,7 @@ It may be killed at any point: the next pass observes again. Weights are set bef
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from landbridge.catalog.models.canary import canary_facts
@@ -16,24 +16,24 @@ from landbridge.live.models.transfer import fetch
 from landbridge.models.aliases import CHAMPION, STAGING
 from landbridge.models.canary.decide import weight_of
 from landbridge.models.canary.gauges import canary_gauge_text
-from landbridge.models.drift.reference import ModelReference, parse_reference
+from landbridge.models.files.folder import folder_digest
 from landbridge.models.interface import interface_changes
 from landbridge.models.version_tags import NEW_INTERFACE_TAG
 from landbridge.serving.canary_controller.controller import step, store, stored
 from landbridge.serving.canary_controller.gateway import HaproxyShares
 from landbridge.serving.canary_controller.guard_counters import GuardBounds, low_bound
-from landbridge.serving.canary_controller.looks import look_at, read_samples
+from landbridge.serving.canary_controller.looks import look_at
 from landbridge.serving.canary_controller.plans import canary_plan
-from landbridge.serving.canary_controller.runtime_socket import GatewayError, running_servers
+from landbridge.serving.canary_controller.runtime_socket import GatewayError
 from landbridge.serving.follow.config import FollowConfig, FollowedService
 from landbridge.serving.follow.drift_windows import judge_window
-from landbridge.serving.follow.folders import collect, manifest_in, model_folder
+from landbridge.serving.follow.folders import collect, manifest_in, model_folder, reference_in
 from landbridge.serving.follow.leases import Leases
 from landbridge.serving.follow.peer import PeerError, read_peer
-from landbridge.serving.follow.placement import Placement, RegistryAliases, adopted, placed
+from landbridge.serving.follow.placement import Placement, RegistryAliases, adopted, canary_of, placed
 from landbridge.serving.follow.record import read_placement, write_placement, write_whole
-from landbridge.serving.follow.scaler import Scaler, present_hosts, used_hosts
-from landbridge.serving.follow.service_view import ServiceView, ready_versions, running_slots
+from landbridge.serving.follow.scaler import Scaler, present_hosts
+from landbridge.serving.follow.service_view import ServiceView, read_view, running_slots
 from landbridge.serving.load import FolderRefusal, read_trust
 
 #: Longest time until a first server of a candidate is ready: Landbridge's choice.
@@ -91,14 +91,14 @@ class FollowPass:
     def _after_peer(self, service: FollowedService) -> None:
         """Apply the placement, the record and the weights of the gateway that leads. Without one for a while, the champion gets all requests."""
         assert self.config.peer is not None
-        path, view = self.config.state / f"{service.name}.json", self._look(service)
+        path, view = self.config.state / f"{service.name}.json", read_view(self.config, service)
         try:
             peer = read_peer(self.config.peer, self.config.authority, service.name)
         except PeerError as error:
-            placement, _ = read_placement(path)
+            placement, known = read_placement(path)
             if placement.serving and self._leases.is_alone(service):
-                self._shares(service, view, placement).set_share(0)
-            self._folders(service, placement)
+                self._shares(service, view, placement, known).set_share(0)
+            self._folders(service, placement, known)
             self._say(f"{service.name}: other gateway", str(error))
             return
         self._leases.heard(service)
@@ -109,20 +109,22 @@ class FollowPass:
             self._record(service).unlink(missing_ok=True)
         else:
             store(self._record(service), record)
-            if (record.champion, record.candidate) == (placement.serving, placement.candidate):
+            if record.is_of(*canary_of(service.model, placement, peer.aliases)):
                 weight = weight_of(canary_plan(False, service.schedule), record)
-        self._shares(service, view, placement).set_share(weight)
+        self._shares(service, view, placement, peer.aliases).set_share(weight)
         for kind in ("canary", "drift"):  # The other gateway writes them now.
             self._gauges(kind, service).unlink(missing_ok=True)
         write_placement(path, placement, peer.aliases)
-        self._folders(service, placement)
+        self._folders(service, placement, peer.aliases)
 
-    def _shares(self, service: FollowedService, view: ServiceView, placement: Placement) -> HaproxyShares:
+    def _shares(
+        self, service: FollowedService, view: ServiceView, placement: Placement, aliases: RegistryAliases
+    ) -> HaproxyShares:
         return HaproxyShares(
             self.config.socket,
             service.backend,
             view.ready(placement.serving),
-            view.ready(placement.candidate),
+            view.ready(placement.candidate, aliases.digest(placement.candidate)),
             tuple(server.name for server in service.servers),
             self.config.state_file,
         )
@@ -131,11 +133,17 @@ class FollowPass:
         path, now = self.config.state / f"{service.name}.json", self.clock()
         before, known = read_placement(path)
         aliases = self._aliases(service, known, now)
-        view = self._look(service)
-        counts = {version: len(names) for version, names in view.by_version.items()}
+        view = read_view(self.config, service)
         if not any(before.slots.values()):
             before = adopted(running_slots(service, view), aliases.champion)
+        # A server with former files of the version that serves goes on until it starts again; one of another version is not ready.
+        counts = {
+            version: len(view.ready(version, "" if version == before.serving else aliases.digest(version)))
+            for version in view.by_version
+        }
         placement = placed(before, aliases, counts, now)
+        if known.digest(placement.candidate) not in ("", aliases.digest(placement.candidate)):
+            placement = replace(placement, staged_at=now)
         servers = {server.name: server.host for server in service.servers}
         ready = len({servers[name] for name in view.ready(placement.serving)})
         scale = self._scaler.step(service, ready, is_changing=bool(placement.candidate))
@@ -147,7 +155,7 @@ class FollowPass:
                     if host in present_hosts(self.config.state, service)[: scale.hosts]
                 }
             )
-        shares = self._shares(service, view, placement)
+        shares = self._shares(service, view, placement, aliases)
         is_canary = bool(placement.candidate) and (placement.serving, placement.candidate) == (
             aliases.champion,
             aliases.staging,
@@ -158,49 +166,48 @@ class FollowPass:
         try:
             # A pass may be slow: the lease is checked again before a decision.
             if is_canary and (self.config.peer is None or self._leases.leads(service)):
-                self._canary(service, placement, view, shares, now)
+                self._canary(service, placement, aliases, view, shares, now)
         finally:
             self._scaler.keep(service, scale)
-            self._folders(service, placement)
-        self._drift(service, placement, view, now)
+            self._folders(service, placement, aliases)
+        self._drift(service, placement, aliases.digest(placement.serving), view, now)
 
     def _aliases(self, service: FollowedService, known: RegistryAliases, now: float) -> RegistryAliases:
         """Return the aliases; those of the last answer while the registry does not answer."""
         if now < self._later.get(service.registry, 0.0):
             return known
         try:
-            aliases = self._registry(service).aliases(service.model)
+            registry = self._registry(service)
+            aliases = registry.aliases(service.model)
+            champion, staging = aliases.get(CHAMPION, ""), aliases.get(STAGING, "")
+            digests = {each: registry.version(service.model, each).digest for each in {champion, staging} - {""}}
         except RegistryError as error:
             self._later[service.registry] = now + _RETRY_SECONDS
             self._say(f"{service.name}: registry", str(error))
             return known
         self._say(f"{service.name}: registry", "")
-        read = RegistryAliases(aliases.get(CHAMPION, ""), aliases.get(STAGING, ""))
+        read = RegistryAliases(champion, staging, digests)
         if read.staging in ("", read.champion):
             # The next canary of the same version starts from the first step.
             self._record(service).unlink(missing_ok=True)
         return read
 
-    def _look(self, service: FollowedService) -> ServiceView:
-        hosts = used_hosts(self.config, service)
-        authority = str(self.config.authority) if self.config.authority is not None else None
-        samples = {each.name: read_samples(each.url, authority) for each in service.servers if each.host in hosts}
-        running = running_servers(self.config.socket, service.backend)
-        by_version: dict[str, list[str]] = {}
-        for name, read in samples.items():
-            for version in ready_versions(read or ()) if name in running else ():
-                by_version.setdefault(version, []).append(name)
-        return ServiceView(samples, {version: tuple(names) for version, names in by_version.items()})
-
     def _canary(
-        self, service: FollowedService, placement: Placement, view: ServiceView, shares: HaproxyShares, now: float
+        self,
+        service: FollowedService,
+        placement: Placement,
+        aliases: RegistryAliases,
+        view: ServiceView,
+        shares: HaproxyShares,
+        now: float,
     ) -> None:
         record, candidate = self._record(service), placement.candidate
         moves = self._moves(service)
+        versions, content = canary_of(service.model, placement, aliases)
         begun = stored(record)
-        if begun is None or begun.candidate != candidate:
+        if begun is None or not begun.is_of(versions, content):
             changes = self._interface_changes(service, placement)
-            if changes != [] or not view.ready(candidate):
+            if changes != [] or not view.ready(candidate, aliases.digest(candidate)):
                 shares.set_share(0)
                 if changes:
                     reason = (
@@ -213,8 +220,7 @@ class FollowPass:
                 return
         bounds = GuardBounds(service.p95_ms / 1000, self._low_confidence(service, placement))
         look = look_at(now, view.samples, placement.serving, candidate, bounds)
-        versions = (service.model, placement.serving, candidate)
-        decision = step(canary_plan(False, service.schedule), record, look, versions, shares, moves)
+        decision = step(canary_plan(False, service.schedule), record, look, versions, shares, moves, content)
         self._say(
             f"{service.name} {candidate}",
             f"{decision.action.replace('_', ' ')}, {decision.weight} percent"
@@ -235,29 +241,32 @@ class FollowPass:
         accepted = changes and self._registry(service).version(name, candidate).tags.get(NEW_INTERFACE_TAG)
         return [] if accepted == placement.serving else changes
 
-    def _folders(self, service: FollowedService, placement: Placement) -> None:
-        """Fetch the versions of both slots, and remove those that no slot has."""
+    def _folders(self, service: FollowedService, placement: Placement, aliases: RegistryAliases) -> None:
+        """Fetch the versions of both slots, again if the registry has other files of that number, and remove those that no slot has."""
         root = self.config.state / "models"
         wanted = {version for version in placement.slots.values() if version}
         for version in sorted(wanted):
-            if not model_folder(root, service.model, version).exists():
+            present = folder_digest(model_folder(root, service.model, version))
+            if not present or aliases.digest(version) not in ("", present):
                 registry = self._registry(service)
                 fetch(registry, registry.version(service.model, version), root, read_trust(self.config.trust))
         collect(root / service.model, wanted)
 
-    def _drift(self, service: FollowedService, placement: Placement, view: ServiceView, now: float) -> None:
-        reference = self._reference(service, placement.serving)
+    def _drift(
+        self, service: FollowedService, placement: Placement, digest: str, view: ServiceView, now: float
+    ) -> None:
+        reference = reference_in(self.config.state / "models", service.model, placement.serving)
         if reference is None:
             return
         # Draining servers count too: what they answered belongs to the window.
-        samples = {name: read for name, read in view.samples.items() if read}
-        if not view.ready(placement.serving):
+        samples = {name: read for name, read in view.samples.items() if read and view.has(name, digest)}
+        if not view.ready(placement.serving, digest):
             return
         report = judge_window(
             self.config.state / f"drift-{service.name}.json",
             self._gauges("drift", service),
             reference,
-            (service.model, placement.serving),
+            (service.model, placement.serving, digest),
             samples,
             now,
             self.config.drift_seconds,
@@ -265,16 +274,8 @@ class FollowPass:
         if report is not None and report.reason:
             self.log(f"{service.name} {placement.serving}: {report.reason}")
 
-    def _reference(self, service: FollowedService, version: str) -> ModelReference | None:
-        """Return the distributions of a version's training data; None without them."""
-        manifest = manifest_in(self.config.state / "models", service.model, version)
-        try:
-            return parse_reference(manifest.reference) if manifest is not None else None
-        except (KeyError, TypeError, ValueError):
-            return None
-
     def _low_confidence(self, service: FollowedService, placement: Placement) -> float:
-        reference = self._reference(service, placement.serving)
+        reference = reference_in(self.config.state / "models", service.model, placement.serving)
         if reference is None or reference.confidence is None:
             return service.schedule.low_confidence
         return low_bound(reference.confidence, canary_facts().low_confidence_share.value)

@@ -12,10 +12,18 @@ from landbridge.plan.network.services.serving import SLOTS
 
 @dataclass(frozen=True, slots=True)
 class RegistryAliases:
-    """Versions of the aliases champion and staging; empty without one."""
+    """Versions of the aliases champion and staging, empty without one, and the digest of each version's files.
+
+    A version of a model that is deleted and created again has the same number and another digest.
+    """
 
     champion: str = ""
     staging: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+    def digest(self, version: str) -> str:
+        """Return the digest of a version; empty if it is not known."""
+        return self.digests.get(version, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,12 @@ def placed(before: Placement, aliases: RegistryAliases, ready: Mapping[str, int]
         placement = replace(placement, serving=aliases.champion)
     wanted = aliases.staging if aliases.staging != aliases.champion else ""
     return placement if wanted == placement.candidate else _in_free_slot(placement, wanted, at)
+
+
+def canary_of(model: str, placement: Placement, aliases: RegistryAliases) -> tuple[tuple[str, str, str], str]:
+    """Return the model, champion and candidate of a placement's canary, and the digests of their files."""
+    pair = (placement.serving, placement.candidate)
+    return (model, *pair), " ".join(map(aliases.digest, pair))
 
 
 def _in_free_slot(placement: Placement, version: str, at: float) -> Placement:

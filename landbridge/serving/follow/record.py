@@ -24,7 +24,10 @@ def parse_placement(data: dict[str, Any]) -> tuple[Placement, RegistryAliases]:
     """Return the placement of a record's data. Raises AttributeError, KeyError, TypeError or ValueError for another form."""
     slots = {slot: str(data["slots"].get(slot, "")) for slot in SLOTS}
     placement = Placement(slots, str(data["serving"]), float(data["staged_at"]))
-    return placement, RegistryAliases(str(data["aliases"]["champion"]), str(data["aliases"]["staging"]))
+    aliases = data["aliases"]
+    # A record of an earlier release has no digests.
+    digests = {str(version): str(digest) for version, digest in aliases.get("digests", {}).items()}
+    return placement, RegistryAliases(str(aliases["champion"]), str(aliases["staging"]), digests)
 
 
 def write_placement(path: Path, placement: Placement, aliases: RegistryAliases) -> None:

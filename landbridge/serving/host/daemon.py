@@ -17,7 +17,7 @@ from pathlib import Path
 
 from landbridge.host_lock import lock_host
 from landbridge.serving.host.config import HostConfig, HostConfigError, load_host_config
-from landbridge.serving.host.gateway_export import ExportError, GatewayExport
+from landbridge.serving.host.gateway_export import ExportError, GatewayExport, HostedService
 from landbridge.serving.host.install import collect, install
 from landbridge.serving.host.slots import UnitError, linked, set_slot
 from landbridge.serving.load import FolderRefusal, read_trust
@@ -73,7 +73,7 @@ class HostPass:
     def run(self) -> None:
         """Make a pass. A service that the gateway does not name stays as it is."""
         try:
-            services = self.export.slots()
+            services = self.export.services()
         except ExportError as error:
             self._say("gateway", str(error))
             return
@@ -85,21 +85,22 @@ class HostPass:
             except (ExportError, FolderRefusal, UnitError, OSError, subprocess.TimeoutExpired) as error:
                 self._say(name, str(error))
 
-    def _one(self, name: str, slots: dict[str, str]) -> None:
+    def _one(self, name: str, wanted: HostedService) -> None:
         service, place = self.config.services[name], self.config.models / name
         trust = read_trust(self.config.trust)
         faults = []
         for slot, unit in service.units.items():
-            version = slots.get(slot, "")
+            version = wanted.slots.get(slot, "")
             try:
                 if version:
-                    install(place, service, version, trust, partial(self.export.download, service.model, version))
+                    download = partial(self.export.download, service.model, version)
+                    install(place, service, version, trust, download, wanted.digests.get(version, ""))
                 if set_slot(self.config.systemctl, place, slot, unit, version):
                     self.log(f"{name}: slot {slot} has version {version or 'none'}")
             except (ExportError, FolderRefusal, UnitError) as error:
                 # The other slot continues: a refused candidate does not prevent the champion from getting its slot.
                 faults.append(f"slot {slot}: {error}")
-        collect(place, {*slots.values(), *(linked(place, slot) for slot in service.units)})
+        collect(place, {*wanted.slots.values(), *(linked(place, slot) for slot in service.units)})
         if faults:
             raise FolderRefusal("; ".join(faults))
 

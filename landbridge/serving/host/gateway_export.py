@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 import ssl
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,14 @@ class ExportError(Exception):
     """Export that did not answer, or answered in another form; the message has the reason."""
 
 
+@dataclass(frozen=True, slots=True)
+class HostedService:
+    """Version of each slot, empty for a slot without one, and the digest of each version's files, if the gateway has them."""
+
+    slots: Mapping[str, str]
+    digests: Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class GatewayExport:
     """Export of the gateway."""
@@ -28,13 +37,16 @@ class GatewayExport:
     config: HostConfig
     token: str = field(repr=False)
 
-    def slots(self) -> dict[str, dict[str, str]]:
-        """Return the version of each slot by service; empty for a slot without one. Raises ExportError."""
+    def services(self) -> dict[str, HostedService]:
+        """Return the slots by service. Raises ExportError."""
         response, connection = self._get(f"/landbridge/hosts/{self.config.host}")
         try:
             content = json.loads(response.read())
             return {
-                str(name): {str(slot): _version(version) for slot, version in service["slots"].items()}
+                str(name): HostedService(
+                    {str(slot): _version(version) for slot, version in service["slots"].items()},
+                    {str(version): str(digest) for version, digest in service.get("digests", {}).items()},
+                )
                 for name, service in content["services"].items()
             }
         except (OSError, http.client.HTTPException, AttributeError, KeyError, TypeError, ValueError) as error:

@@ -7,25 +7,37 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from landbridge.models.files import ModelRefusal, verify_folder
+from landbridge.models.files.folder import folder_digest
 from landbridge.models.signers import ModelTrust
 from landbridge.serving.host.config import HostService
+from landbridge.serving.host.slots import forget_start
 from landbridge.serving.load import FolderRefusal
 
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")
-_INCOMING = ".incoming"
+_INCOMING, _OUTGOING = ".incoming", ".outgoing"
 #: Number of versions without a slot that stay on disk, for a fast rollback. Landbridge's choice. The version that had a slot last is kept first.
 KEPT = 1
 
 
 def install(
-    place: Path, service: HostService, version: str, trust: ModelTrust, download: Callable[[Path], None]
+    place: Path,
+    service: HostService,
+    version: str,
+    trust: ModelTrust,
+    download: Callable[[Path], None],
+    digest: str = "",
 ) -> None:
-    """Install a version, if it is not installed. Raises FolderRefusal for one that is not verified."""
-    target, incoming = place / version, place / _INCOMING
-    if target.exists():
+    """Install a version, if it is not installed. Raises FolderRefusal for one that is not verified.
+
+    One with another `digest` is replaced, and its slot starts it again: the version was deleted and created again. An empty digest
+    is any.
+    """
+    target, incoming, outgoing = place / version, place / _INCOMING, place / _OUTGOING
+    if target.exists() and digest in ("", folder_digest(target)):
         return
-    if incoming.exists():
-        shutil.rmtree(incoming)
+    for rest in (incoming, outgoing):
+        if rest.exists():
+            shutil.rmtree(rest)
     incoming.mkdir(mode=0o700)
     download(incoming)
     model = verify_folder(incoming, trust, name=service.model, version=version)
@@ -35,7 +47,11 @@ def install(
         raise FolderRefusal(f"version {version} has the class {model.manifest.data_class}, not {service.data_class}")
     for path in (*incoming.iterdir(), incoming):
         _hand_over(path, service.account)
+    if target.exists():
+        forget_start(place, version)
+        target.rename(outgoing)
     incoming.rename(target)
+    shutil.rmtree(outgoing, ignore_errors=True)
 
 
 def collect(place: Path, wanted: Collection[str]) -> None:

@@ -52,6 +52,12 @@ def set_slot(systemctl: str, place: Path, slot: str, unit: str, version: str) ->
     return True
 
 
+def forget_start(place: Path, version: str) -> None:
+    """Let the slot of a version start it again at its next pass."""
+    for link in (path for path in place.iterdir() if path.is_symlink() and os.readlink(path) == version):
+        (place / f".{link.name}.started").write_text("")
+
+
 def _mark(place: Path, slot: str) -> None:
     """Set the modification time of a slot's folder: the version that had a slot last is kept for a rollback."""
     if linked(place, slot):

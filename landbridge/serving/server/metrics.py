@@ -49,10 +49,15 @@ class ServerMetrics:
         version: str,
         features: Mapping[str, Sequence[float]],
         sliced: Mapping[tuple[str, str], Sequence[float]] | None = None,
+        content: str = "",
     ) -> None:
-        """Begin at zero. `features`: the upper bounds of each feature's histogram, of the manifest's reference; `sliced`: by slice too."""
+        """Begin at zero. `features`: the upper bounds of each feature's histogram, of the manifest's reference; `sliced`: by slice too.
+
+        `content`: digest of the manifest. A version that is deleted and created again has the same number and another digest.
+        """
         self._lock = Lock()
         self._labels = f'service="{service}",model="{model}",version="{version}"'
+        self._content = content
         self._requests: dict[str, int] = {}
         self._shadow: dict[tuple[str, str], int] = {}
         self._copies: dict[str, int] = {}
@@ -124,7 +129,7 @@ class ServerMetrics:
     def _lines(self) -> Iterable[str]:
         labels = self._labels
         yield "# TYPE landbridge_model_ready gauge"
-        yield f"landbridge_model_ready{{{labels}}} {int(self.ready)}"
+        yield f'landbridge_model_ready{{{labels},content="{self._content}"}} {int(self.ready)}'
         yield "# TYPE landbridge_model_in_flight gauge"
         yield f"landbridge_model_in_flight{{{labels}}} {self.in_flight}"
         yield "# TYPE landbridge_model_requests_total counter"

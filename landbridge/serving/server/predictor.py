@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from threading import BoundedSemaphore, Condition
 
 from landbridge.models.files import VerifiedModel
+from landbridge.models.names import MANIFEST_FILE
 from landbridge.serving.server.config import ModelServerConfig
 from landbridge.serving.server.limits import ClientRates
 from landbridge.serving.server.metrics import ServerMetrics
@@ -44,7 +45,8 @@ class Predictor:
         self._bounds = feature_bounds(model.manifest.reference)
         self._slices = slice_column(model.manifest.reference, self._bounds)
         sliced = sliced_bounds(self._slices, self._bounds)
-        self.metrics = ServerMetrics(config.service, model.manifest.name, model.manifest.version, self._bounds, sliced)
+        manifest, content = model.manifest, model.digests[MANIFEST_FILE]
+        self.metrics = ServerMetrics(config.service, manifest.name, manifest.version, self._bounds, sliced, content)
         self.metrics.ready = True
         self._slots = BoundedSemaphore(config.concurrency)
         self._rates = ClientRates(config.client_rate)

@@ -165,5 +165,6 @@ def test_a_model_of_several_parts_is_archived_by_the_role_and_restored(
     assert step.state == "refused" and "needs twice its size" in step.reason
     states = [step.state for step in restore(target, trust, "internal", timer.host.operator, part=LEAST_PART)]
     assert states == ["copied", "copied"]
-    with target.downloaded(target.version("parted", "1")) as folder:
+    restored = target.version("parted", "1")
+    with target.downloaded(restored, target.files(restored)) as folder:
         assert sha256((folder / "model.safetensors").read_bytes()).hexdigest() == digest

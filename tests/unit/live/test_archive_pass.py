@@ -54,6 +54,11 @@ class Timer:
         assert result.exit_code == code, result.output
         return result.output
 
+    def bundle(self, name: str, workspace: str = "") -> str:
+        """Return the key of the first version."""
+        version = ModelRegistry(self.person.uri).version(name, "1")
+        return f"models/{workspace}{name}/1-{version.digest[:16]}.tar"
+
     def ended(self) -> float:
         """Return the end of the last pass by its metrics."""
         text = self.metrics.read_text()
@@ -94,7 +99,7 @@ def test_a_pass_writes_with_the_role_and_a_second_one_writes_nothing(timer: Time
     timer.person.publish(write_folder(tmp_path / "a", onnx_bytes(21.0), "timed"))
     assert timer.run("timed").count("copied") == 2
     first, written = timer.ended(), {facts.key: facts.etag for facts in timer.host.operator.list("models/timed/")}
-    assert sorted(written) == ["models/timed/1.tar", "models/timed/history/000001.json"]
+    assert sorted(written) == [timer.bundle("timed"), "models/timed/history/000001.json"]
     versions = client_of(timer.host.cloud, "s3").list_object_versions(Bucket=BUCKET, Prefix="models/timed/")["Versions"]
     assert timer.run("timed").count("present") == 2 and timer.ended() >= first
     later = client_of(timer.host.cloud, "s3").list_object_versions(Bucket=BUCKET, Prefix="models/timed/")["Versions"]
@@ -140,7 +145,7 @@ def test_an_upload_that_was_cut_off_leaves_no_object_and_the_next_pass_writes_it
     monkeypatch.setattr(ObjectBucket, "put", cut_off)
     timer.run("halved", code=130)
     monkeypatch.setattr(ObjectBucket, "put", put)
-    assert timer.host.keys("models/halved/") == ["models/halved/1.tar"] and not timer.metrics.exists()
+    assert timer.host.keys("models/halved/") == [timer.bundle("halved")] and not timer.metrics.exists()
     printed = timer.run("halved")
     assert (printed.count("copied"), printed.count("present")) == (2, 1)
 
@@ -189,7 +194,10 @@ def test_models_of_a_workspace_have_keys_of_their_own(timer: Timer, tmp_path: Pa
     registry, trust = ModelRegistry(timer.person.uri), trust_of([timer.person.trust.read_text()], ())
     steps = list(archived(registry, ["shared"], trust, "internal", timer.bucket, "vision"))
     assert [step.state for step in steps] == ["copied", "copied"]
-    assert timer.host.keys("models/") == ["models/_vision/shared/1.tar", "models/_vision/shared/history/000001.json"]
+    assert timer.host.keys("models/") == [
+        timer.bundle("shared", "_vision/"),
+        "models/_vision/shared/history/000001.json",
+    ]
     # The default workspace has other keys, and neither sees the other's.
     operators = timer.host.operator
     assert [step.state for step in archived(registry, ["shared"], trust, "internal", timer.bucket)] == ["copied"] * 2

@@ -1,5 +1,6 @@
 """`landbridge model archive` and `restore`: a registry in a bucket of the emulated S3, and another registry from it."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -44,9 +45,9 @@ def test_an_empty_registry_gets_versions_history_and_aliases_from_the_archive(
     person.publish(write_folder(tmp_path / "b", onnx_bytes(12.0), "archived"))
     printed = run(site, person.uri, "archive", "archived")
     assert printed.count("copied") == 3
+    digests = {each.version: each.digest for each in ModelRegistry(person.uri).versions("archived")}
     assert checkout.keys("models/") == [
-        "models/archived/1.tar",
-        "models/archived/2.tar",
+        *(f"models/archived/{version}-{digest[:16]}.tar" for version, digest in digests.items()),
         "models/archived/history/000004.json",
     ]
     assert run(site, person.uri, "archive", "archived").count("present") == 3
@@ -86,13 +87,34 @@ def test_an_unsigned_version_one_of_another_class_and_a_changed_bundle_are_refus
     person.publish(write_folder(tmp_path / "b", onnx_bytes(14.0), "swapped"))
     run(site, person.uri, "archive", "swapped")
     bucket: ObjectBucket = checkout.operator
-    content = bytearray(bucket.get("models/swapped/1.tar") or b"")
+    (key, *_) = checkout.keys("models/swapped/")
+    content = bytearray(bucket.get(key) or b"")
     content[3000] ^= 1
-    from hashlib import sha256
-
-    bucket.put("models/swapped/1.tar", bytes(content), sha256(bytes(content)).hexdigest())
+    bucket.put(key, bytes(content), sha256(bytes(content)).hexdigest())
     assert "swapped                  1          refused" in run(site, other_registry, "restore", code=1)
     assert ModelRegistry(other_registry).names().count("swapped") == 0
+
+
+def test_a_model_that_was_deleted_and_created_again_is_refused_and_the_archive_keeps_the_former_one(
+    site: tuple[StorageHost, Operator],
+    other_registry: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    checkout, person = site
+    person.publish(write_folder(tmp_path / "a", onnx_bytes(15.0), "again"))
+    run(site, person.uri, "archive", "again")
+    # A bundle of an earlier release, whose key has no digest.
+    bucket: ObjectBucket = checkout.operator
+    (key, *_) = checkout.keys("models/again/")
+    content = bucket.get(key) or b""
+    bucket.put("models/again/1.tar", content, sha256(content).hexdigest())
+    ModelRegistry(person.uri)._client.delete_registered_model("again")
+    person.publish(write_folder(tmp_path / "b", onnx_bytes(16.0), "again"))
+    printed = run(site, person.uri, "archive", "again", code=1)
+    assert printed.count("refused") == 2 and "was deleted and created again" in " ".join(printed.split())
+    bucket.delete([key])
+    assert "refused" not in run(site, person.uri, "archive", "again")
+    assert "again                    1          copied" in run(site, other_registry, "restore")
 
 
 def test_a_class_without_a_bucket_and_one_without_a_replica_are_refused(site: tuple[StorageHost, Operator]) -> None:

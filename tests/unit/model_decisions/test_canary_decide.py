@@ -11,6 +11,7 @@ from landbridge.models.canary.guards import Guard
 from landbridge.models.canary.plan import CanaryPlan
 from landbridge.models.canary.record import parse, to_json
 from landbridge.models.canary.tallies import Tally, new_requests, since
+from landbridge.serving.canary_controller.plans import canary_plan
 
 PLAN = CanaryPlan((Guard("errors", 0.001, 0.02),), requests=50, step_seconds=10, limit_seconds=100, down_seconds=5)
 
@@ -136,3 +137,21 @@ def test_another_text_is_no_record(text: str) -> None:
 def test_weights_rise(weights: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="weights must increase"):
         replace(PLAN, weights=weights)
+
+
+def test_rows_of_large_requests_do_not_end_a_step() -> None:
+    plan = replace(canary_plan(has_labels=False), requests=50, step_seconds=10)
+
+    def batch(at: float, requests: int) -> CanaryLook:
+        counts = {
+            guard.name: Tally(0, requests * (1000 if guard.name in ("drift", "quality") else 1))
+            for guard in plan.guards
+        }
+        return CanaryLook(at, {"s1": counts}, {"s2": counts})
+
+    record = begun("digits", "1", "2", batch(0, 0))
+    decision, record = decided(plan, record, batch(10, 49))
+    assert (decision.action, decision.reason) == (CanaryAction.HOLD, "49 requests in this step")
+    assert decided(plan, record, batch(20, 50))[0].action is CanaryAction.ADVANCE
+    low = replace(batch(20, 99), candidate={"s2": {"drift": Tally(40_000, 50_000)}})
+    assert "of 50000 rows, champion" in decided(plan, record, low)[0].reason

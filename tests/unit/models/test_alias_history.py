@@ -78,3 +78,10 @@ def test_an_alias_elsewhere_than_its_record_says_is_a_finding() -> None:
         finding.message for finding in moved_elsewhere(records, {"candidate": "2", "staging": "2", "champion": "9"})
     ]
     assert len(messages) == 1 and messages[0].startswith("champion is at version 9, and its last record has 2")
+
+
+def test_a_record_of_a_hundred_thousand_levels_is_a_fault_of_the_chain() -> None:
+    # Anybody who may edit a model in MLflow writes its tags; the gateway's service and the archive's timer read them.
+    records, findings = read_history(tags() | {"landbridge.alias.000007": "[" * 5000})
+    assert len(records) == 6
+    assert [finding.message for finding in findings] == ["record 7 cannot be read: ValueError"]

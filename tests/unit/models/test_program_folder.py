@@ -124,3 +124,15 @@ def test_links_and_an_empty_folder_are_not_signed(folder: Path, tmp_path: Path) 
     (tmp_path / "empty").mkdir()
     assert sign(tmp_path / "empty") == [f"{tmp_path / 'empty'} has no files"]
     assert not (folder / "model.sig").exists()
+
+
+def test_a_signature_that_is_a_link_or_too_large_is_refused(original: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(original, tmp_path / "1"))
+    with (folder / "model.sig").open("r+b") as file:
+        file.truncate(1 << 40)
+    result = verify_program_folder(folder, TRUST, now=NOW)
+    assert isinstance(result, ModelRefusal) and "model.sig has more than" in str(result)
+    (folder / "model.sig").unlink()
+    (folder / "model.sig").symlink_to("/dev/zero")
+    result = verify_program_folder(folder, TRUST, now=NOW)
+    assert isinstance(result, ModelRefusal) and "model.sig" in str(result)

@@ -1,5 +1,6 @@
 """Verification of model folders with real signatures: each kind of damage is refused with its reason."""
 
+import base64
 import hashlib
 import io
 import json
@@ -174,3 +175,24 @@ def test_a_folder_without_a_version_or_with_a_pickle_is_not_signed(tmp_path: Pat
     poisoned = write_folder(tmp_path / "b", pickle.dumps(print))
     assert "a pickle" in sign_folder(poisoned, key)[0].message
     assert not (unnumbered / "model.sig").exists() and not (poisoned / "model.sig").exists()
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        DEEP,
+        json.dumps(
+            {
+                "verificationMaterial": {},
+                "dsseEnvelope": {"payload": base64.b64encode(DEEP.encode()).decode()},
+            }
+        ),
+    ],
+    ids=["signature", "payload"],
+)
+def test_a_signature_of_a_hundred_thousand_levels_is_refused(folder: Path, signature: str) -> None:
+    (folder / "model.sig").write_text(signature)
+    assert "the signature cannot be read: ValueError" in refusal(folder)

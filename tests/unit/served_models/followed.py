@@ -136,7 +136,7 @@ class FollowedSite:
 
     def placement(self) -> dict[str, str]:
         """Return the version of each slot by the export."""
-        return self.host.export.slots()["digits"]
+        return dict(self.host.export.services()["digits"].slots)
 
 
 @contextmanager

@@ -27,9 +27,9 @@ def read(count: int, shift: float = 2.0) -> list[MetricSample]:
     ]
 
 
-def judge(folder: Path, servers: dict[str, list[MetricSample]], at: float) -> DriftReport | None:
+def judge(folder: Path, servers: dict[str, list[MetricSample]], at: float, content: str = "") -> DriftReport | None:
     """Look at the servers."""
-    return judge_window(folder / "w.json", folder / "w.prom", REFERENCE, ("digits", "1"), servers, at, 3600)
+    return judge_window(folder / "w.json", folder / "w.prom", REFERENCE, ("digits", "1", content), servers, at, 3600)
 
 
 def test_kthena_1037_a_server_that_is_scaled_away_hides_no_drift(tmp_path: Path) -> None:
@@ -57,6 +57,13 @@ def test_a_window_without_a_judgement_goes_on_and_keeps_the_time_of_its_start(tm
     assert 'judged_timestamp_seconds{model="digits",version="1"} 8200' in gauges
     assert f"{start} 8200" in gauges
     assert 'drift_unjudged{model="digits",version="1"} 0' in gauges
+
+
+def test_a_version_that_was_created_again_begins_a_window_of_its_own(tmp_path: Path) -> None:
+    judge(tmp_path, {"a": read(0)}, 1000.0, "former")
+    assert judge(tmp_path, {"a": read(5000)}, 4600.0, "present") is None
+    report = judge(tmp_path, {"a": read(9000)}, 8200.0, "present")
+    assert report is not None and report.drifted
 
 
 def test_evidently_171_the_course_of_a_day_is_in_a_window() -> None:

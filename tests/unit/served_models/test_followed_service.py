@@ -50,7 +50,7 @@ def slow_bytes() -> bytes:
 
 def test_the_first_champion_is_served(site: FollowedSite) -> None:
     site.one_pass()
-    assert site.host.export.slots() == {}, "slots that were filled by hand stay"
+    assert site.host.export.services() == {}, "slots that were filled by hand stay"
     site.operator.promote(site.publish("1"), "staging", "champion")
     site.until(lambda: site.gateway.servers()["a-srv01"]["weight"] == 256)
     assert site.serving() == {"1"}

@@ -1,7 +1,9 @@
 """Service of a model server's host at a real TLS export, killed before any of its effects: the slots end as they would have."""
 
+import contextlib
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +19,7 @@ from landbridge.serving.follow.record import write_placement
 from landbridge.serving.host.config import load_host_config
 from landbridge.serving.host.daemon import HostPass
 from landbridge.serving.host.gateway_export import GatewayExport
-from tests.unit.served_models.folders import new_key, sign, write_folder
+from tests.unit.served_models.folders import new_key, onnx_bytes, sign, write_folder
 from tests.unit.served_models.gateway import STRANGER, gateway
 from tests.unit.served_models.site_ca import write_certificates
 
@@ -153,6 +155,29 @@ def test_a_slot_that_was_filled_by_hand_keeps_its_server_until_it_gets_another_v
     assert host.one_pass("by-hand") == {"a": "1", "a.unit": "by hand", "versions": "1"}
     host.export(a="2")
     assert host.one_pass("by-hand") == {"a": "2", "a.unit": "2", "versions": "1 2"}
+
+
+def test_a_version_that_was_deleted_and_created_again_replaces_the_files_of_its_number(host: ExportedHost) -> None:
+    models = host.folder / "follow/models/digits"
+    sign(write_folder(models / "8", "8"), host.folder / "signer.pem")
+    for name in ("again", *(f"again-{at}" for at in range(20))):
+        host.export(a="1", b="8")
+        host.one_pass(name)
+        (host.folder / name / "digits/b.unit").write_text("former files")
+    shutil.rmtree(models / "8")
+    sign(write_folder(models / "8", "8", onnx_bytes(80.0)), host.folder / "signer.pem")
+    wanted = {"a": "1", "a.unit": "1", "b": "8", "b.unit": "8", "versions": "1 8"}
+    for at in range(20):
+        with pytest.MonkeyPatch.context() as patch:
+            killing(patch, at + 4)
+            with contextlib.suppress(Killed):
+                host.one_pass(f"again-{at}")
+    for name in ("again", *(f"again-{at}" for at in range(20))):
+        assert host.one_pass(name) == wanted, name
+        assert (host.folder / name / "digits/8/model.onnx").read_bytes() == onnx_bytes(80.0)
+        assert not list((host.folder / name / "digits").glob(".[io]*ing"))
+    (host.folder / "again/digits/b.unit").write_text("as it was")
+    assert host.one_pass("again")["b.unit"] == "as it was", "the same files start nothing again"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.datasets import DATASET_FILE, object_key
+from landbridge.datasets import DATASET_FILE, manifest_key, object_key
 from landbridge.live.datasets import find_manifest
 from landbridge.live.staging.mover import Mover
 from landbridge.staging.places import DataReport, DatasetPlace
@@ -52,6 +53,30 @@ def test_data_are_copied_to_both_sites_once(mover: MoverHost, source: Path) -> N
     ]
     mover.run()
     assert len(mover.config.ledger.read_text().splitlines()) == len(lines)
+
+
+def test_a_version_that_is_deleted_and_put_again_is_not_the_former_one(
+    mover: MoverHost, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mover.host.put(source, version="v1")
+    mover.request(IN_AWS, AT_SITE)
+    monkeypatch.setattr("landbridge.live.staging.mover.MANIFEST_SECONDS", 0.0)
+    running = Mover(mover.config, mover.lines.append)
+    while running.cycle():
+        pass
+    assert (mover.report(IN_AWS).state, mover.report(AT_SITE).state) == ("present", "present")
+    # As docs/how-to/move-a-dataset.md removes a version.
+    mover.host.operator.delete([manifest_key("corpus", "v1")])
+    (source / "added").write_text("other content")
+    mover.host.put(source, version="v1")
+    while running.cycle():
+        pass
+    assert mover.report(AT_SITE).state == "refused" and "was deleted and put again" in mover.report(AT_SITE).text
+    assert mover.report(IN_AWS).state == "present"
+    assert files_in_aws(mover)["added"] == b"other content"
+    shutil.rmtree(mover.config.folder / "internal/corpus/v1")
+    mover.run()
+    assert (mover.config.folder / "internal/corpus/v1/added").read_text() == "other content"
 
 
 def run_later(mover: MoverHost, days: float) -> DataReport:
@@ -176,6 +201,17 @@ def test_a_damaged_object_is_refused_and_nothing_is_visible(mover: MoverHost, so
     mover.run()
     assert mover.report(IN_AWS).state == "refused" and "damaged" in mover.report(IN_AWS).text
     assert PREFIX + DATASET_FILE not in mover.host.keys(PREFIX)
+
+
+def test_a_manifest_of_a_hundred_thousand_levels_stops_no_other_dataset(mover: MoverHost, source: Path) -> None:
+    mover.host.put(source, version="v1")
+    deep = b"[" * 100_000
+    mover.host.operator.put(manifest_key("deep", "v1"), deep, hashlib.sha256(deep).hexdigest())
+    other = DatasetPlace("deep:v1", "internal", "onprem")
+    mover.request(other, IN_AWS)
+    mover.run()
+    assert mover.report(other).state == "refused" and "RecursionError" in mover.report(other).text
+    assert mover.report(IN_AWS).state == "present"
 
 
 KILLS = random.Random(20).sample(range(1, 40), 6 if LONG else 1)

@@ -47,7 +47,7 @@ def test_a_service_with_load_is_served(site: FollowedSite) -> None:
 
 def test_without_load_no_host_serves_and_requests_wait_for_a_start(site: FollowedSite) -> None:
     to_zero(site)
-    assert site.host.export.slots()["digits"] == {"a": "", "b": ""}
+    assert site.host.export.services()["digits"].slots == {"a": "", "b": ""}
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(site.gateway.load, 24, 8)
         site.until(waiting.done)
