@@ -20,9 +20,9 @@ def separate() -> None:
     if base.name.startswith(STATE):
         return
     # Two labs of one name would share network namespaces.
-    own = LAB if base == usual else f"{LAB}-{_short(str(base))}"
-    lab = os.environ.setdefault("LANDBRIDGE_LAB", own)
-    folder = STATE if lab == own else f"{STATE}-{_short(lab)}"
+    usual_lab = LAB if base == usual else f"{LAB}-{_short(str(base))}"
+    lab = os.environ.setdefault("LANDBRIDGE_LAB", usual_lab)
+    folder = STATE if lab == usual_lab else f"{STATE}-{_short(lab)}"
     os.environ["XDG_STATE_HOME"] = str(base / folder)
 
 

@@ -40,8 +40,8 @@ def without(data: Any, names: set[str]) -> Any:
     if isinstance(data, dict):
         return {key: without(value, names) for key, value in data.items()}
     if isinstance(data, list):
-        kept = (item for item in data if (item.get("name") if isinstance(item, dict) else item) not in names)
-        return [without(item, names) for item in kept]
+        others = (item for item in data if (item.get("name") if isinstance(item, dict) else item) not in names)
+        return [without(item, names) for item in others]
     return data
 
 
@@ -112,9 +112,9 @@ def test_a_person_is_removed_in_every_layout(before: str, after: str) -> None:
     ],
 )  # fmt: skip
 def test_a_refusal_has_all_findings_with_their_places(text: str, names: tuple[str, ...], expected: list[str]) -> None:
-    found = refusals(text, *names)
-    assert sorted(rule for rule, _ in found) == expected
-    assert all(line for _, line in found)
+    rules = refusals(text, *names)
+    assert sorted(rule for rule, _ in rules) == expected
+    assert all(line for _, line in rules)
 
 
 def test_other_texts_that_name_the_person_are_warnings() -> None:
@@ -137,16 +137,16 @@ def paths_of_names(kind: Any, path: DataPath = ROOT) -> set[DataPath]:
         return {path}
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         hints = get_type_hints(kind, include_extras=True)
-        return {found for name in kind.model_fields for found in paths_of_names(hints[name], (*path, name))}
+        return {inner for name in kind.model_fields for inner in paths_of_names(hints[name], (*path, name))}
     below = (*path, "*") if get_origin(kind) is Mapping else path
-    return {found for value in get_args(kind) for found in paths_of_names(value, below)}
+    return {inner for value in get_args(kind) for inner in paths_of_names(value, below)}
 
 
 def test_each_key_that_names_users_is_known() -> None:
     """A new key with users is one from which a person has to be removed, or that refuses the removal."""
     of_slurm = {"accounts", "parent", "qos", "preempts"}
-    found = {path for path in paths_of_names(Environment) if not of_slurm & set(path[-2:])}
-    assert found == {(*LISTS[0], "name"), *LISTS[1:], *RIGHTS[:2]}
+    known = {path for path in paths_of_names(Environment) if not of_slurm & set(path[-2:])}
+    assert known == {(*LISTS[0], "name"), *LISTS[1:], *RIGHTS[:2]}
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=[path.stem for path in SHIPPED])

@@ -43,8 +43,8 @@ def test_the_log_of_the_host_engine_is_bounded_and_stays_open(tmp_path: Path) ->
             assert (done.returncode, done.stderr) == (0, "")
         engine.write("the engine still writes here")
     assert log.read_text() == "the engine still writes here", "a rotated file that the engine holds would grow for ever"
-    kept = sorted(path.name for path in log.parent.iterdir())
-    assert kept == [log.name, *(f"{log.name}.{number}{'' if number == 1 else '.gz'}" for number in range(1, 8))]
+    names = sorted(path.name for path in log.parent.iterdir())
+    assert names == [log.name, *(f"{log.name}.{number}{'' if number == 1 else '.gz'}" for number in range(1, 8))]
 
 
 def test_the_role_installs_the_rotation() -> None:
