@@ -120,18 +120,20 @@ def slurm_choice(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def slurm_risky_setting(environment: Environment) -> Iterator[Finding]:
-    """Overrides do not change settings that have caused outages or data leaks.
+    """Overrides do not change settings that have caused outages or data leaks. null deletes a key: Slurm's default is valid.
 
     Source: slurm.conf(5), cgroup.conf(5); Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
     """
     for path, key, value in _written(environment):
         name, text = key.casefold(), str(value).casefold()
         message = None
-        if name == "slurmctldparameters" and value is not None and "enable_configless" not in text:
+        if name == "slurmctldparameters" and "enable_configless" not in text:
             message = "without enable_configless, nodes get no configuration"
-        elif name == "constraindevices" and text in ("false", "no"):
+        elif name == "cgroupplugin" and text.endswith("disabled"):
+            message = "without cgroups, jobs see all GPUs and the memory of their node"
+        elif name == "constraindevices" and text in ("false", "no", "none"):
             message = "without it, jobs see all GPUs of their node"
-        elif name == "constrainramspace" and text in ("false", "no"):
+        elif name == "constrainramspace" and text in ("false", "no", "none"):
             message = "without it, a job can use the memory of other jobs"
         elif name == "slurmdtimeout" and isinstance(value, int) and 0 < value < 300 and environment.aws.pools:
             message = f"during a failover of the link nodes do not respond for minutes, and their jobs are cancelled after {value} s"
@@ -139,7 +141,7 @@ def slurm_risky_setting(environment: Environment) -> Iterator[Finding]:
             message = "a suspended job keeps its GPU memory, so the next one has none"
         elif name == "returntoservice" and text == "2":
             message = "a node that crashed gets new jobs without a check"
-        elif name == "proctracktype" and "cgroup" not in text:
+        elif name == "proctracktype" and value is not None and "cgroup" not in text:
             message = "processes that leave their session continue to run after the job"
         if message is not None:
             yield warning((*path, key), f"{key}: {message}", fix="remove it")
