@@ -26,6 +26,8 @@ def bring_together(observed: Observed, changes: Changes) -> None:
         apart = [job for job in jobs if are_apart(locate(observed, job.nodes), observed.pools)]
         if not apart or any(node in changes.downed for job in jobs for node in job.nodes):
             continue
+        if not changes.requeued.isdisjoint(job.id for job in jobs):
+            continue
         obstacle = _obstacle(observed, jobs)
         if obstacle is None:
             obstacle = _move(observed, changes, jobs, apart)

@@ -14,6 +14,7 @@ from landbridge.burst.model import (
     Launch,
     PowerDown,
     ReconcileDecision,
+    RequeueJobs,
     SlurmJob,
     SlurmNode,
     State,
@@ -174,7 +175,8 @@ def test_all_components_of_a_het_job_are_requeued_with_the_one_that_is_apart() -
 
 def test_a_restricted_job_is_refused_for_that_reason() -> None:
     decision = decision_of(replace(PAIR, account="ward"), on={"g-1": A, "g-2": B})
-    assert {down.code for down in of(decision, Down)} == {"RESIDENCY"} and downed(decision) == {"g-1", "g-2"}
+    # The nodes are another account's, and stay.
+    assert [requeue.code for requeue in of(decision, RequeueJobs)] == ["RESIDENCY"] and not downed(decision)
 
 
 # The rest of a job.

@@ -85,7 +85,8 @@ def test_jobs_that_slurm_does_not_requeue_are_named_with_their_nodes(
 ) -> None:
     ward = job(1, "g-1", "g-2", state=state, account="ward", **fields)
     other = job(2, "g-3", state="RUNNING")
-    decision = decide(slurm(ward, other), ec2(), State())
+    instances = (instance(f"i-{node}", node, account="ward") for node in ward.nodes)
+    decision = decide(slurm(ward, other), ec2(*instances), State())
     (down,) = [down for down in of(decision, Down) if down.code == "RESIDENCY"]
     assert set(down.nodes) == {"g-1", "g-2"}
     assert [ended.id for ended in down.ended_jobs] == ([1] if ends else [])

@@ -95,7 +95,7 @@ def test_a_job_whose_data_may_not_be_in_the_other_region_waits_for_the_own_regio
 @pytest.mark.parametrize(("account", "code"), [("lab", None), ("poor", "REGION")])
 def test_a_job_on_a_running_instance_in_a_forbidden_region_is_stopped(account: str, code: str | None) -> None:
     view = slurm(job(1, "g-1", account=account, state="RUNNING"), states={"g-1": BUSY})
-    running = replace(instance("i-1", "g-1", subnet=AWAY.subnet), region=FAR)
+    running = replace(instance("i-1", "g-1", subnet=AWAY.subnet, account=account), region=FAR)
     decision = decide(view, ec2(running), policy=spread())
     assert [down.code for down in of(decision, Down)] == ([code] if code else [])
     assert bool(of(decision, Terminate)) is (code is not None)

@@ -15,7 +15,7 @@ from landbridge.models.drift.reference import parse_reference, reference_of
 from tests.unit.served_models.folders import new_key, sign
 from tests.unit.served_models.processes import ModelServer, model_server
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples" / "digits"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "examples" / "digits"))
 import digits_data
 import export_model
 
