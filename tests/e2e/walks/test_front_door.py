@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,12 +37,15 @@ class Clone:
 
 
 @pytest.fixture
-def clone(tmp_path: Path) -> Iterator[Clone]:
-    cloned = Clone(tmp_path)
-    try:
-        yield cloned
-    finally:
-        cloned.make("down")
+def clone() -> Iterator[Clone]:
+    # Other users can read a checkout, and pytest's folders they cannot.
+    with tempfile.TemporaryDirectory(prefix="lb-walk-") as folder:
+        Path(folder).chmod(0o755)
+        cloned = Clone(Path(folder))
+        try:
+            yield cloned
+        finally:
+            cloned.make("down")
 
 
 def test_commands_work_in_any_order_and_twice(clone: Clone) -> None:

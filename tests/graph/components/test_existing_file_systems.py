@@ -148,7 +148,7 @@ def test_destroy_leaves_existing_file_systems_as_they_were(
 
     before, owned_before = left(cloud), described()
     name = lustre["LustreConfiguration"]["MountName"]
-    shares = TWO.replace(LUSTRE, lustre["FileSystemId"]).replace("abcdefgh", name).replace(EFS, models)
+    shares = TWO.replace(LUSTRE, lustre["FileSystemId"]).replace("abcdefgh", f'"{name}"').replace(EFS, models)
     shares = shares.replace("mount: /models}", f"mount: /models, security_groups: [{group}]}}")
     text = environment_file.read_text()
     for old, new in (existing_vpc(vpc, *subnets), stored(shares)):
