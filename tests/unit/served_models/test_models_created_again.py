@@ -54,6 +54,8 @@ def test_a_model_that_is_deleted_and_created_again_is_served_with_its_new_files(
     site.operator.promote("digits/1", "staging", "champion")
     site.ahead += 31
     site.until(lambda: answer_of(site, "a") not in (b"", before))
+    # The gateway asks a server that was away a few times before it sends requests there.
+    site.until(lambda: set(site.gateway.load(1).statuses) == {200})
     assert site.placement() == {"a": "1", "b": ""} and site.serving() == {"1"}
     digest = ModelRegistry(site.operator.uri).version("digits", "1").digest
     site.until(lambda: json.loads((state / "drift-digits.json").read_text())["content"] == digest)
