@@ -41,8 +41,7 @@ def running_cloud(lab: Layout) -> EmulatorProcess | None:
 def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT_SECONDS) -> EmulatorProcess:
     """Return the process of the lab's emulated AWS; start it if it does not run. The lab's network must be up.
 
-    A new one is empty. It removes the state of the environment's stack: that describes resources of an earlier emulated AWS,
-    perhaps at another address.
+    A new one is empty: the state of a stack in an earlier emulated AWS, perhaps at another address, is removed.
     """
     current = running_cloud(lab)
     if current is not None:
@@ -67,9 +66,27 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT
             str(error), "end the process that listens there, or set other ports in `aws.endpoints`"
         ) from None
     processes.write_pid_file(lab.state / _PID_FILE, cloud.pid)
-    shutil.rmtree(state_dir(environment.name) / "pulumi", ignore_errors=True)
+    forget_emulated_stacks(environment.name)
     give_credentials(cloud, environment)
     return cloud
+
+
+def forget_emulated_stacks(environment: str) -> None:
+    """Remove the local state of an environment's stacks if all of their AWS providers ask a loopback address.
+
+    The state of a stack in AWS stays: without it, the next update would create every resource a second time.
+    """
+    folder = state_dir(environment) / "pulumi"
+    providers = []
+    for path in (folder / ".pulumi" / "stacks").rglob("*.json"):
+        try:
+            latest = json.loads(path.read_text())["checkpoint"].get("latest") or {}
+        except (OSError, ValueError, KeyError):
+            return
+        resources = latest.get("resources") or ()
+        providers += [each.get("inputs") or {} for each in resources if each["type"] == "pulumi:providers:aws"]
+    if providers and all("http://127." in str(inputs.get("endpoints")) for inputs in providers):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def give_credentials(cloud: EmulatorProcess, environment: Environment) -> None:
