@@ -20,7 +20,7 @@ from typing import Any
 
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment, environment_from_config
-from landbridge.plan.network.hosts import hosts
+from landbridge.plan.network.site import hosts
 from landbridge.plan.observability.alerts import alert_groups
 from landbridge.plan.observability.scrapes import prometheus_settings, target_files
 from landbridge.plan.observability.store_size import store_size

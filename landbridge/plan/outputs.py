@@ -125,7 +125,7 @@ class PoolOutput(Args):
 
     `placement_group` is set if the pool has one capacity in one zone: then the launch template contains it too.
     Instance type and market are those of the first capacity; if there are several, each launch sets its own
-    (`landbridge/plan/ansible/burst.py`).
+    (`landbridge/plan/roles/burst.py`).
     """
 
     launch_template_id: str

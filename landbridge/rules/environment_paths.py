@@ -16,8 +16,8 @@ from landbridge.environment import (
     Reservation,
     capacity_zones,
 )
+from landbridge.environment.cached import cached
 from landbridge.findings import DataPath, PathPart, did_you_mean
-from landbridge.rules.environment_cache import cached
 
 POOLS: DataPath = ("aws", "pools")
 REGION: DataPath = ("region",)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from landbridge.burst.config.config import parse
 from landbridge.burst.model import BurstPolicy, PromotionPolicy
 from landbridge.environment import Environment
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.outputs import (
     DataHubOutput,
     IdentityOutput,
@@ -16,6 +15,7 @@ from landbridge.plan.outputs import (
     SecretsOutput,
     StackOutputs,
 )
+from landbridge.plan.roles.burst import burst_config
 from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import MAIN
 from landbridge.plan.zones import pool_zones

@@ -14,8 +14,8 @@ from pathlib import Path
 from landbridge.environment import Environment, load_environment
 from landbridge.findings import has_errors
 from landbridge.paths import state_dir
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.cost.job_cost import job_cost
+from landbridge.plan.roles.burst import burst_config
 from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.rules import check
 from sandbox.aws_emulator.process import EmulatorProcess, running

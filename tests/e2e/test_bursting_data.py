@@ -11,8 +11,8 @@ import pytest
 
 from landbridge.burst.staging.decide import RELEASED_PREFIX
 from landbridge.paths import outputs_file
-from landbridge.plan.ansible.data_mover import LEDGER
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.roles.hosts.data_mover import LEDGER
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.full import clients
 from tests.e2e.support.bursting import POOL, Bursting, fresh, scaled

@@ -10,7 +10,7 @@ import pytest
 
 from landbridge.catalog.residency_attempts import residency_attempts
 from landbridge.environment import AccountSettings, Environment
-from landbridge.plan.ansible.burst import accounts
+from landbridge.plan.roles.burst import accounts
 from landbridge.plan.slurm.files import slurm_files
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import ClusterError

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from landbridge.paths import outputs_file, secrets_dir
-from landbridge.plan.ansible.roles_anywhere import roles_anywhere
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.roles.hosts.roles_anywhere import roles_anywhere
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import LabJob, bgp_routes, wait_for
 from sandbox.demo.full import clients, instances, train_on_both_sites

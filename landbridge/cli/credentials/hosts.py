@@ -128,7 +128,7 @@ def take(certificates: Certificates, stack: Stack = None, file: File = None) -> 
     """
     from landbridge.certificates import CertificateError
     from landbridge.ops.credentials.folder import AuthorityFolder
-    from landbridge.plan.ansible.roles_anywhere import credential_hosts
+    from landbridge.plan.roles.hosts.roles_anywhere import credential_hosts
 
     environment = _with_anywhere(stack, file)
     folder, failed = AuthorityFolder.of(environment.name), False
@@ -145,7 +145,7 @@ def take(certificates: Certificates, stack: Stack = None, file: File = None) -> 
 
 def _with_anywhere(stack: str | None, file: Path | None) -> "Environment":
     """Return the checked environment. If it does not use IAM Roles Anywhere, print an error and exit."""
-    from landbridge.plan.ansible.roles_anywhere import roles_anywhere
+    from landbridge.plan.roles.hosts.roles_anywhere import roles_anywhere
 
     environment = require(stack, file)
     if roles_anywhere(environment) is None:

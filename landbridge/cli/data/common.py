@@ -112,9 +112,9 @@ def open_command(
     from landbridge.catalog.aws.datasets import datasets
     from landbridge.findings import Finding
     from landbridge.paths import outputs_file
-    from landbridge.plan.ansible.roles_anywhere import ROOT_FILE
     from landbridge.plan.fips import fips_services
     from landbridge.plan.outputs import StackOutputs
+    from landbridge.plan.roles.hosts.roles_anywhere import ROOT_FILE
 
     environment = require(stack, file)
     path = outputs or outputs_file(environment.name)

@@ -81,7 +81,7 @@ def logs(
     from landbridge.ops.logs.query import LogQuery
     from landbridge.ops.logs.search import LogResult, search
     from landbridge.plan.network.services.log_store import log_store_host
-    from landbridge.plan.observability.logs import node_log_sources
+    from landbridge.plan.roles.log_store import node_log_sources
 
     window, end = _window(since or "1h", "--since"), _window(until, "--until") if until else None
     _check_pattern(grep)
@@ -143,7 +143,7 @@ def _in_store(environment: "Environment", query: "LogQuery", store: str, names: 
     """Return the entries of hosts in the log store."""
     from landbridge.ops.hosts import named_hosts
     from landbridge.ops.logs.search import LogResult, search_store
-    from landbridge.plan.observability.logs import log_sources
+    from landbridge.plan.roles.log_store import log_sources
 
     if not set(log_sources(environment)) & set(names):
         return LogResult((), {})
@@ -185,8 +185,9 @@ def _hosts(
     from landbridge.ops.hosts import named_hosts, without_names
     from landbridge.ops.logs.search import run_of_job
     from landbridge.ops.netcheck.gateway_facts import MissingFactError
-    from landbridge.plan.network.hosts import configured_hosts, service_hosts
-    from landbridge.plan.network.hosts import hosts as every_host
+    from landbridge.plan.network.hosts import service_hosts
+    from landbridge.plan.network.site import configured_hosts
+    from landbridge.plan.network.site import hosts as every_host
 
     served, span = service_hosts(environment), None
     try:

@@ -10,11 +10,11 @@ from landbridge.certificates import CertificateError, read_authority
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.ops.credentials.folder import AuthorityFolder
-from landbridge.plan.ansible.roles_anywhere import credential_hosts
 from landbridge.plan.network.services.model_archive import archived_servers
 from landbridge.plan.network.services.monitoring import monitors_cloud_nodes
 from landbridge.plan.network.services.serving import cloud_model_servers
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.roles.hosts.roles_anywhere import credential_hosts
 
 _ANYWHERE: DataPath = ("aws", "iam", "anywhere")
 _SOURCE: DataPath = ("onprem", "aws_credentials")

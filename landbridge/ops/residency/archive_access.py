@@ -4,7 +4,7 @@ from landbridge.findings import DataPath
 from landbridge.ops.residency.compiled import CompiledForms
 from landbridge.ops.residency.graph import ONPREM, Barrier, DataGraph, DataPlace
 from landbridge.ops.residency.iam_access import writes
-from landbridge.plan.ansible.host_access import timer_host
+from landbridge.plan.roles.hosts.host_access import timer_host
 
 _TIMERS: DataPath = ("observability", "timers")
 

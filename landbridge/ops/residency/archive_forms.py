@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from landbridge.environment import Environment
-from landbridge.plan.ansible.host_access import timer_host
-from landbridge.plan.ansible.site_timers import site_timers_variables
+from landbridge.plan.roles.hosts.host_access import timer_host
+from landbridge.plan.roles.hosts.site_timers import site_timers_variables
 
 
 @dataclass(frozen=True, slots=True)

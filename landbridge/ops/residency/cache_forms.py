@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.ops.residency.graph import ONPREM
-from landbridge.plan.ansible.data_mover import cloud_dataset_cache_variables
 from landbridge.plan.other_regions import other_regions
+from landbridge.plan.roles.nodes.dataset_cache import cloud_dataset_cache_variables, dataset_cache_variables
 from landbridge.plan.site.data_exchange import data_staging
-from landbridge.plan.site.dataset_cache import dataset_cache_variables
 
 
 @dataclass(frozen=True, slots=True)

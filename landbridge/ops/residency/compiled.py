@@ -15,17 +15,18 @@ from landbridge.ops.residency.iam_forms import HubBucketForm, RoleForm, endpoint
 from landbridge.ops.residency.submit_form import PrologForm, SubmitForm, prolog_form, submit_form
 from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_security_group_rules
 from landbridge.plan.aws.sagemaker import job_classes
+from landbridge.plan.network.firewall_rule import FirewallRule
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers, tracking_uri
 from landbridge.plan.network.services.object_store import replicated_classes, store_buckets
-from landbridge.plan.observability.logs import log_store_variables
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.placement.residency import AccountResidency, account_residencies
-from landbridge.plan.site.firewall import FirewallRule, firewall_rules
+from landbridge.plan.roles.log_store import log_store_variables
+from landbridge.plan.roles.mlflow import job_variables
+from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.home_copies import home_copies
 from landbridge.plan.site.home_directories import home_exports
-from landbridge.plan.site.mlops import job_variables
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import OPERATORS, partition_lines, partition_sites
 

@@ -16,7 +16,7 @@ from landbridge.ops.residency.serving_access import add_serving
 from landbridge.ops.residency.store_access import add_log_stores, add_stores
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.service_flows import NFS_PORT
-from landbridge.plan.site.firewall import LUSTRE_PORT
+from landbridge.plan.roles.lustre_client import LUSTRE_PORT
 from landbridge.plan.storage import cloud_mounts
 from landbridge.residency import aws_refusal
 

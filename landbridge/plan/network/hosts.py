@@ -1,4 +1,4 @@
-"""Hosts of the services and nodes: addresses, site and Ansible groups.
+"""Hosts of the services: their addresses and site.
 
 This module handles both forms of an environment: services on-prem, or in AWS (`aws.services`).
 """
@@ -7,46 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
 
-from landbridge import catalog, hostlist
-from landbridge.environment import Access, CloudServices, Environment, OnPrem, SiteLustre
+from landbridge import catalog
+from landbridge.environment import Access, CloudServices, Environment, OnPrem
 from landbridge.environment.base import Site
+from landbridge.environment.cached import cached
 from landbridge.environment.onprem.onprem import PackageSources
 from landbridge.findings import DataPath
 from landbridge.plan.network.cloud_hosts import cloud_hosts, cloud_model_server_addresses
-from landbridge.plan.network.link import ends_tunnels
-from landbridge.plan.network.name_servers import name_server_hosts
-from landbridge.plan.network.services.log_store import log_store_host
-from landbridge.plan.network.services.monitoring import monitoring_host
-from landbridge.plan.network.services.pipelines import pipelines_of
-from landbridge.plan.network.services.serving import (
-    cloud_model_servers,
-    model_gateway_hosts,
-    model_server_hosts,
-    serving_hosts,
-)
-
-# Inventory groups. The first contains every host (see `top_group`).
-GROUPS = (
-    "onprem",
-    "slurm_controller",
-    "slurm_database",
-    "slurm_login",
-    "slurm_rest",
-    "slurm_node",
-    "nfs_server",
-    "nfs_client",
-    "lustre_client",
-    "site_gateway",
-    "site_dns",
-    "mlflow",
-    "object_store",
-    "monitoring",
-    "log_store",
-    "model_server",
-    "model_gateway",
-    "pipelines",
-    "burst",
-)
+from landbridge.plan.network.services.serving import serving_hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +64,7 @@ class InventoryHost:
     rack: str | None = None
 
 
+@cached
 def service_hosts(environment: Environment) -> ServiceHosts:
     """Return the hosts of the services, on-prem or in AWS. An environment with neither counts as one in AWS; a rule
     reports it.
@@ -106,40 +75,6 @@ def service_hosts(environment: Environment) -> ServiceHosts:
     if services is None:
         services = CloudServices(zone=next(iter(catalog.zones(environment.region)), "use1-az1"))
     return _in_aws(environment, services)
-
-
-def top_group(environment: Environment) -> str:
-    """Return the group of all hosts."""
-    return GROUPS[0] if environment.onprem is not None else "services"
-
-
-def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
-    """Return every host, services first, in the file's order.
-
-    Raises ValueError for a service host without an address; `landbridge check` reports its position in the file.
-    """
-    served = service_hosts(environment)
-    node_hardware = {
-        name: (group.platform, group.rack) for group in environment.node_groups for name in hostlist.expand(group.hosts)
-    }
-    addresses = {**{name: str(address) for name, address in served.addresses.items()}, **environment.host_addresses()}
-    in_aws = cloud_model_servers(environment)
-    inventory_hosts = []
-    for name in dict.fromkeys([*served.names, *node_hardware]):
-        if name not in addresses:
-            path = ".".join(str(part) for part in served.path)
-            raise ValueError(f"host {name} has no address: add it under {path}.addresses")
-        platform, rack = node_hardware.get(name, (None, None))
-        groups = _groups(environment, served, name, name in node_hardware)
-        site = "aws" if name in in_aws else served.site
-        inventory_hosts.append(InventoryHost(name, addresses[name], site, groups, platform, rack))
-    return tuple(inventory_hosts)
-
-
-def configured_hosts(environment: Environment) -> tuple[InventoryHost, ...]:
-    """Return the hosts that `landbridge configure` configures: all, or those with a role if Slurm runs already."""
-    every = hosts(environment)
-    return every if environment.existing_slurm is None else tuple(host for host in every if host.groups[1:])
 
 
 def _on_site(environment: Environment, site: OnPrem) -> ServiceHosts:
@@ -190,35 +125,3 @@ def _in_aws(environment: Environment, services: CloudServices) -> ServiceHosts:
         packages=services.packages,
         names=planned.names,
     )
-
-
-def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: bool) -> tuple[str, ...]:
-    exports_homes = environment.storage.home.kind == "nfs" and name == served.storage
-    runs_pipelines = name == served.mlops and pipelines_of(environment) is not None
-    is_member = {
-        "slurm_controller": name in served.controllers,
-        "slurm_database": name == served.database,
-        "slurm_login": name in served.logins,
-        "slurm_rest": name == served.logins[0] and environment.scheduler.rest is not None,
-        "slurm_node": is_node,
-        "nfs_server": exports_homes,
-        # A login host that exports the homes mounts them too, at the same path as the other hosts.
-        "nfs_client": is_node or name in served.logins or runs_pipelines,
-        "lustre_client": (is_node or name in served.logins)
-        and any(isinstance(share, SiteLustre) for share in environment.storage.site_shares.values()),
-        # Direct Connect ends at a router that Landbridge does not manage.
-        "site_gateway": name in served.gateways and ends_tunnels(environment),
-        "site_dns": name in name_server_hosts(environment),
-        "mlflow": name == served.mlops,
-        "object_store": name == served.object_store,
-        "monitoring": name == monitoring_host(environment),
-        "log_store": name == log_store_host(environment),
-        "model_server": name in model_server_hosts(environment),
-        "model_gateway": name in model_gateway_hosts(environment),
-        "pipelines": runs_pipelines,
-        # A standby controller runs the burst controller too; a lease decides which of the two is active.
-        "burst": name in served.controllers and bool(environment.aws.pools),
-    }
-    # All other services of a Slurm that runs already are configured by others.
-    ours = GROUPS[1:] if environment.existing_slurm is None else ("site_gateway", "site_dns", "burst")
-    return (top_group(environment), *(group for group in GROUPS[1:] if group in ours and is_member[group]))

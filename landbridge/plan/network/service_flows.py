@@ -1,4 +1,4 @@
-"""Connections between nodes in AWS and services: the one list of their ports.
+"""Connections between nodes in AWS and services: those of every role, and those to servers that the site operates itself.
 
 The firewall of on-prem hosts permits these connections from AWS (plan/site/firewall.py), and the security group of the nodes
 permits them outwards (plan/aws/pool.py). Both read this list; tests/unit/plan/site/test_service_flows.py compares the two results.
@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from landbridge.environment import Environment, ExternalNfsHome, NfsHome
+from landbridge.environment import Environment, ExternalNfsHome
 from landbridge.findings import DataPath
+from landbridge.plan.network.host_role import group_roles
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.services.log_store import ships_cloud_logs
-from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.service_flow import ServiceFlow
 from landbridge.plan.network.services.monitoring import cloud_exporters, exporter_port, monitoring_host
-from landbridge.plan.slurm_ports import slurm_ports
+from landbridge.plan.network.site import site_of
 
 #: Source: RFC 7530, section 3.1 (NFS 4 has one port), RFC 5905 (NTP), RFC 4513 and IANA (LDAP, LDAP over TLS).
 NFS_PORT, NTP_PORT = 2049, 123
@@ -23,19 +23,7 @@ _LDAP_PORTS = {"ldap": 389, "ldaps": 636}
 _HTTP_PORTS = {"http": 80, "https": 443}
 #: Inventory group of a server that the site operates itself.
 SITE_SERVER = ""
-_HOMES = "home directories (NFS 4)"
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceFlow:
-    """Connection from nodes in AWS to the hosts of an inventory group (SITE_SERVER: to a server that Landbridge does not
-    configure). `ports` is a port or a range.
-    """
-
-    group: str
-    protocol: str
-    ports: str
-    why: str
+HOMES = "home directories (NFS 4)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +39,9 @@ class SiteServer:
 
 def service_flows(environment: Environment) -> tuple[ServiceFlow, ...]:
     """Return the connections from nodes in AWS to the services' site, each once."""
-    return tuple(dict.fromkeys((*_slurm(environment), *_services(environment), *_site_servers(environment))))
+    site = site_of(environment)
+    of_roles = (flow for role in group_roles().values() for flow in role.from_aws(site))
+    return tuple(dict.fromkeys((*of_roles, *_site_servers(environment))))
 
 
 def cloud_scrapes(environment: Environment) -> Iterator[tuple[str, str, int, str]]:
@@ -69,40 +59,12 @@ def port_range(ports: str) -> tuple[int, int]:
     return int(first), int(last or first)
 
 
-def _slurm(environment: Environment) -> Iterator[ServiceFlow]:
-    slurmctld, slurmd, srun = slurm_ports(environment)
-    served = service_hosts(environment)
-    yield ServiceFlow("slurm_controller", "tcp", slurmctld, "slurmd and commands reach slurmctld")
-    if served.site == "onprem":
-        yield ServiceFlow("slurm_controller", "tcp", srun, "tasks reach the srun that an operator started")
-        yield ServiceFlow("slurm_node", "tcp", slurmd, "slurmd forwards messages to on-prem nodes")
-        yield ServiceFlow("slurm_node", "tcp", srun, "tasks reach an srun inside a job")
-    if served.logins:
-        yield ServiceFlow("slurm_login", "tcp", srun, "tasks reach the srun that started them")
-    elif served.site == "aws":
-        # Without login hosts users submit from the controller.
-        yield ServiceFlow("slurm_controller", "tcp", srun, "tasks reach the srun that started them")
-
-
-def _services(environment: Environment) -> Iterator[ServiceFlow]:
-    for server in mlflow_servers(environment):
-        if server.in_aws:
-            yield ServiceFlow(
-                "mlflow", "tcp", str(server.port), f"jobs reach MLflow's server of class {server.data_class}"
-            )
-    if ships_cloud_logs(environment):
-        yield ServiceFlow("log_store", "tcp", str(environment.observability.logs.port), "nodes send their logs")
-    home = environment.storage.home
-    if isinstance(home, NfsHome) and home.on_cloud_nodes:
-        yield ServiceFlow("nfs_server", "tcp", str(NFS_PORT), _HOMES)
-
-
 def site_servers(environment: Environment) -> Iterator[SiteServer]:
     """Yield the servers that Landbridge does not configure and nodes in AWS call, each with its place in the environment."""
     home, hosts = environment.storage.home, environment.hosts
     if isinstance(home, ExternalNfsHome) and home.on_cloud_nodes:
-        yield SiteServer(("storage", "home", "host"), home.host, "tcp", NFS_PORT, _HOMES)
-    # With a bind password cloud nodes use no directory (plan/site/user_accounts.py).
+        yield SiteServer(("storage", "home", "host"), home.host, "tcp", NFS_PORT, HOMES)
+    # With a bind password cloud nodes use no directory (plan/roles/hosts/users.py).
     if hosts.directory is not None and not hosts.directory.bind_dn:
         for number, uri in enumerate(hosts.directory.uris):
             parts = urlsplit(uri)

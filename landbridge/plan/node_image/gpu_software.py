@@ -12,10 +12,10 @@ from landbridge.catalog.hardware.node_software import node_software
 from landbridge.catalog.hardware.published import published
 from landbridge.catalog.slurm.sources import slurm_sources
 from landbridge.environment import Environment, ImageBuild
-from landbridge.plan.ansible.gpu_tools import toolkit_packages
-from landbridge.plan.ansible.monitoring import gpu_exporter_of_image
 from landbridge.plan.network.services.monitoring import cloud_exporters
 from landbridge.plan.node_image.parent import driver_is_published, parent_image
+from landbridge.plan.roles.nodes.dcgm_exporter import gpu_exporter_of_image
+from landbridge.plan.roles.nodes.nvidia_container_toolkit import toolkit_packages
 from landbridge.plan.slurm.packages import SERVICE_SYSTEM, slurm_packages
 
 #: Folder of Open MPI that the EFA installer creates.

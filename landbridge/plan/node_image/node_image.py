@@ -10,12 +10,12 @@ from landbridge.catalog.aws.images import image_behind, root_device
 from landbridge.environment import Environment, ImageBuild
 from landbridge.findings import Finding, FindingsError
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.node_verify import node_verify_variables
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws.images import IMAGE, build_parent, copy_regions, image_sources
 from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.node_image.gpu_software import gpu_image_variables
 from landbridge.plan.node_image.parent import build_architecture
+from landbridge.plan.roles.nodes.node_verify import node_verify_variables
 from landbridge.plan.zones import storage_zone
 
 #: Hexadecimal digits of the digest in a version: 7 give a number below 2^30, Image Builder's limit.

@@ -7,7 +7,7 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import FileSystemOutput, StackOutputs
-from landbridge.plan.site.serving_flows import without_serving
+from landbridge.plan.site.serving_hosts import without_serving
 
 #: Key of the home file system in the stack's outputs.
 SHARE = "home"
@@ -35,7 +35,7 @@ def home_exports(environment: Environment) -> list[dict[str, Any]]:
     if not isinstance(home, NfsHome):
         return []
     in_aws = map(str, vpc_ranges(environment)) if home.on_cloud_nodes else ()
-    site = without_serving(environment, "nfs_server", (str(service_hosts(environment).cidr),))
+    site = without_serving(environment, (str(service_hosts(environment).cidr),))
     clients = [*site, *in_aws]
     return [{"path": home.export, "clients": clients, "root_squash": True}]
 

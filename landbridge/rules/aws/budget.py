@@ -5,9 +5,10 @@ Blocks.
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
+from landbridge.environment.cached import cached
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.cost import Spend, aws_spend
-from landbridge.rules.environment_cache import cached, with_known_types
+from landbridge.rules.environment_cache import with_known_types
 from landbridge.rules.environment_paths import POOL_SIZES, REGION, SHARES, usd
 from landbridge.rules.registry import rule
 

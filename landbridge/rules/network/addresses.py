@@ -6,12 +6,12 @@ from ipaddress import IPv4Network
 from landbridge.catalog.aws.limits import limits
 from landbridge.catalog.network import network
 from landbridge.environment import Environment
+from landbridge.environment.cached import cached
 from landbridge.environment.link import LineVpn
 from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.network.addresses import Overlap, Range, overlaps, ranges
 from landbridge.plan.network.link import connections
 from landbridge.plan.network.subnets import PARTS_PER_RANGE, nat_zones, used_zones
-from landbridge.rules.environment_cache import cached
 from landbridge.rules.environment_paths import POOL_ZONES
 from landbridge.rules.registry import rule
 

@@ -6,10 +6,11 @@ from ipaddress import IPv4Network
 from landbridge.catalog import zones
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Efs, Environment, capacity_zones
+from landbridge.environment.cached import cached
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.addresses import SubnetBudget, ip_budget
 from landbridge.plan.network.subnets import used_zones
-from landbridge.rules.environment_cache import cached, with_known_types
+from landbridge.rules.environment_cache import with_known_types
 from landbridge.rules.environment_paths import (
     POOL_SIZES,
     POOL_ZONES,

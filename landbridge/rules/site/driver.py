@@ -8,8 +8,8 @@ from landbridge.environment import Environment
 from landbridge.environment.onprem.driver import Driver
 from landbridge.environment.onprem.onprem import NodeGroup
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, installs_driver, own_branch
-from landbridge.plan.ansible.node_restarts import out_of_service, restarts_of
+from landbridge.plan.roles.nodes.node_restart import out_of_service, restarts_of
+from landbridge.plan.roles.nodes.nvidia_driver import branch_of, driver_of, installs_driver, own_branch
 from landbridge.rules.registry import dated_rule, rule
 
 _DRIVER: DataPath = ("onprem", "driver")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.findings import Finding, error
-from landbridge.plan.ansible.gpu_stack import installs_driver, software
+from landbridge.plan.roles.nodes.nvidia_driver import installs_driver, software
 from landbridge.rules.registry import rule
 
 

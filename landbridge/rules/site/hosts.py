@@ -6,10 +6,10 @@ from ipaddress import IPv4Address
 
 from landbridge import hostlist
 from landbridge.environment import Environment
+from landbridge.environment.cached import cached
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.serving import cloud_model_servers
-from landbridge.rules.environment_cache import cached
 from landbridge.rules.registry import rule
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.environment.observability import LogStore
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
-from landbridge.plan.network.hosts import hosts
 from landbridge.plan.network.services.log_store import classes_kept_in_aws, log_store_host, ships_cloud_logs
-from landbridge.plan.observability.logs import log_class
+from landbridge.plan.network.site import hosts
+from landbridge.plan.roles.log_store import log_class
 from landbridge.rules.registry import rule
 
 _STORE: DataPath = ("onprem", "services", "logs")
@@ -40,7 +40,7 @@ def log_store_of_an_existing_slurm(environment: Environment) -> Iterator[Finding
 def log_class_unknown(environment: Environment) -> Iterator[Finding]:
     """Retention of logs is set for data classes of the file.
 
-    Source: landbridge/plan/observability/logs.py.
+    Source: landbridge/plan/roles/log_store.py.
     """
     for name in environment.observability.logs.classes:
         if name not in environment.data_classes:
@@ -52,7 +52,7 @@ def log_class_unknown(environment: Environment) -> Iterator[Finding]:
 def log_class_without_hosts(environment: Environment) -> Iterator[Finding]:
     """Retention of a class is used for hosts that have data of this class only: one journal has the logs of a whole host.
 
-    Source: landbridge/plan/observability/logs.py; systemd-journal-upload(8).
+    Source: landbridge/plan/roles/log_store.py; systemd-journal-upload(8).
     """
     classes = environment.observability.logs.classes
     if log_store_host(environment) is None or not classes:

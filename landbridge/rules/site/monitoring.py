@@ -7,12 +7,12 @@ from landbridge.catalog.observability.metrics import metrics_contract, metrics_i
 from landbridge.catalog.observability.objectives import service_objectives
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
-from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.observability.objectives import RECORDED, planned_objectives
 from landbridge.plan.observability.store_size import store_size
 from landbridge.plan.observability.targets import planned_exporters
+from landbridge.plan.roles.nodes.dcgm import gpu_metrics_hosts
 from landbridge.rules.registry import rule
 
 _MONITORING: DataPath = ("onprem", "services", "monitoring")

@@ -6,7 +6,8 @@ from landbridge import hostlist
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.network.hosts import GROUPS, service_hosts, top_group
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.site import groups, top_group
 from landbridge.rules.registry import rule
 
 _HOSTS: DataPath = ("hosts",)
@@ -20,7 +21,7 @@ def firewall_rule_unknown_host(environment: Environment) -> Iterator[Finding]:
     Source: landbridge/plan/site/firewall.py.
     """
     nodes = (name for group in environment.node_groups for name in hostlist.expand(group.hosts))
-    known_names = {top_group(environment), *GROUPS[1:], *service_hosts(environment).names, *nodes}
+    known_names = {top_group(environment), *groups(), *service_hosts(environment).names, *nodes}
     for number, firewall_rule in enumerate(environment.hosts.firewall.rules):
         if firewall_rule.at not in known_names:
             path: DataPath = (*_FIREWALL, "rules", number, "at")

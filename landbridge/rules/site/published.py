@@ -7,7 +7,7 @@ from landbridge.catalog.hardware.published import published
 from landbridge.environment import Environment
 from landbridge.environment.onprem.onprem import NodeGroup
 from landbridge.findings import DataPath, Finding, error
-from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, installs_driver
+from landbridge.plan.roles.nodes.nvidia_driver import branch_of, driver_of, installs_driver
 from landbridge.rules.registry import rule
 
 _DRIVER: DataPath = ("onprem", "driver")

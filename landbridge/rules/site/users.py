@@ -108,7 +108,7 @@ def user_not_in_aws(environment: Environment) -> Iterator[Finding]:
 
     Nodes in AWS have the users of `users`, and those of a directory that answers without a password: images contain no
     secrets.
-    Source: landbridge/plan/site/user_accounts.py; sbatch(1): a job runs with the uid of its user.
+    Source: landbridge/plan/roles/hosts/users.py; sbatch(1): a job runs with the uid of its user.
     """
     directory, known_users = environment.hosts.directory, {user.name for user in environment.users}
     if not environment.aws.pools or (directory is not None and directory.bind_dn is None):

@@ -8,9 +8,9 @@ from landbridge.catalog.aws.images import image_behind
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.catalog.hardware.published import published
 from landbridge.environment import DataClass, Environment, ExternalNfsHome, ImageBuild, NfsHome
+from landbridge.environment.cached import cached
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import build_parent, image_sources, pool_image
-from landbridge.rules.environment_cache import cached
 from landbridge.rules.environment_paths import cloud_file_systems, existing_file_systems, pools
 from landbridge.rules.registry import rule
 

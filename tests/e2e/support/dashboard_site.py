@@ -15,7 +15,7 @@ from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader
 
 from landbridge import yaml_text
-from landbridge.plan.ansible.monitoring import monitoring_variables
+from landbridge.plan.roles.prometheus import monitoring_variables
 from sandbox.demo.cluster import wait_for
 from sandbox.ports import free_port
 from tests.unit.core.samples import ROOT, environment

@@ -2,8 +2,8 @@
 
 from importlib.resources import files
 
-from landbridge.plan.ansible.monitoring import counters
 from landbridge.plan.network.services.monitoring import exporter_port
+from landbridge.plan.roles.nodes.dcgm_exporter import counters
 from sandbox.hardware import faults
 from tests.e2e.support.monitored_site import MonitoredSite
 

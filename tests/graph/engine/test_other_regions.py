@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.plan.ansible.burst import burst_config
+from landbridge.plan.roles.burst import burst_config
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine

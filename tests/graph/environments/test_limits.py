@@ -11,8 +11,8 @@ import yaml
 from landbridge.burst.config.config import parse
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import load_environment
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.roles.burst import burst_config
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.conftest import SANDBOX

@@ -19,8 +19,8 @@ from landbridge.ops.iam.run_instances import (
     terminate_resources,
 )
 from landbridge.ops.iam.whole_request import evaluate_whole
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.roles.burst import burst_config
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import joined, record_stacks
 from tests.graph.support.policy_documents import ACCOUNT, Arns

@@ -16,7 +16,7 @@ import yaml
 
 from landbridge import yaml_text
 from landbridge.environment import Environment, load_environment
-from landbridge.plan.ansible.roles_anywhere import roles_anywhere
+from landbridge.plan.roles.hosts.roles_anywhere import roles_anywhere
 from tests.graph.support.readme_values import ASSESSED, REMOVED, Edits
 
 ROOT = Path(__file__).resolve().parents[3]

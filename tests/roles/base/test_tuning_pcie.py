@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.ansible.tuning import pcie_tuning
+from landbridge.plan.roles.hosts.tuning import pcie_tuning
 from sandbox.fast_ansible import fast_ansible_variables
 from tests.roles.ansible_run import ROOT
 from tests.unit.core.samples import environment

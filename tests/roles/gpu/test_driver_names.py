@@ -10,7 +10,7 @@ import pytest
 from landbridge import yaml_text
 from landbridge.catalog import gpu_stack, platforms
 from landbridge.environment.onprem.driver import Driver
-from landbridge.plan.ansible.gpu_stack import software
+from landbridge.plan.roles.nodes.nvidia_driver import software
 from sandbox.hardware.packages.repository import index
 from sandbox.hardware.packages.rows import suites
 from sandbox.nspawn.host.host_packages import find_program

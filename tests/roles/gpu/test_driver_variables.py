@@ -12,7 +12,7 @@ import pytest
 
 from landbridge.catalog import gpu_stack, platforms
 from landbridge.environment.onprem.driver import Driver
-from landbridge.plan.ansible.gpu_stack import software
+from landbridge.plan.roles.nodes.nvidia_driver import software
 
 ROLE = Path(__file__).parents[3] / "ansible/roles/nvidia_driver"
 #: Release of the driver, and the end of the names of Fabric Manager, NSCQ and IMEX in NVIDIA's repository.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from landbridge.plan.ansible.monitoring import counters
+from landbridge.plan.roles.nodes.dcgm_exporter import counters
 from sandbox.demo.cluster import wait_for
 from sandbox.hardware.packages.repository import publish
 from sandbox.nspawn import cleanup

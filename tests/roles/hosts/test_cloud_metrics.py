@@ -16,11 +16,11 @@ from landbridge.environment import Environment, environment_from_config
 from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.monitoring import certificate_publication
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.identity import documents, identity_args
 from landbridge.plan.aws.access.role_trust import instance_trust
-from landbridge.plan.observability.logs import log_files, log_sources
+from landbridge.plan.roles.hosts.cloud_metrics import certificate_publication
+from landbridge.plan.roles.log_store import log_files, log_sources
 from landbridge.realise import wheel
 from sandbox.aws_emulator.process import EmulatorProcess, running
 from sandbox.nspawn import cleanup

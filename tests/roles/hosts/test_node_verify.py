@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.node_verify import node_verify_variables
+from landbridge.plan.roles.nodes.node_verify import node_verify_variables
 from sandbox.demo.cluster import wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
-from landbridge.plan.ansible.state_volume import CREDENTIALED, state_volume
+from landbridge.plan.roles.hosts.state_volume import CREDENTIALED, state_volume
 from tests.unit.plan.ansible.test_cloud_site import BUILT, cloud
 
 ROLES = Path(__file__).parents[3] / "ansible/roles"

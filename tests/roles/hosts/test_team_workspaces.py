@@ -18,7 +18,7 @@ import pytest
 from landbridge.environment import Environment
 from landbridge.plan.network.services.serving import SERVING_ACCOUNT
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.mlops import job_variables, mlflow_variables
+from landbridge.plan.roles.mlflow import job_variables, mlflow_variables
 from sandbox.nspawn.host import wheelhouse
 from sandbox.nspawn.layout import layout
 from tests.roles.hosts.team_accounts import API, NEW_API, PROXY, SECRET, Account, TeamRun

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from landbridge.plan.ansible.roles_anywhere import INSTANCES_FILE
+from landbridge.plan.roles.hosts.roles_anywhere import INSTANCES_FILE
 from landbridge.plan.serving.follow import STATE
 from landbridge.realise import wheel
 from sandbox.aws_emulator.process import running

@@ -14,7 +14,7 @@ from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.network.services.object_store import store_buckets, store_url
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.object_store import object_store_variables
+from landbridge.plan.roles.object_store import object_store_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.nspawn.layout import Layout

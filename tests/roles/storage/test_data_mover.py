@@ -13,8 +13,8 @@ import pytest
 from landbridge.aws_api.objects import DataAccess, TransferRate
 from landbridge.catalog.aws.datasets import datasets
 from landbridge.live.datasets import scan, upload
-from landbridge.plan.ansible.data_mover import LEDGER
 from landbridge.plan.aws.access.iam_policies import mover
+from landbridge.plan.roles.hosts.data_mover import LEDGER
 from landbridge.plan.site.data_exchange import EXPORT
 from sandbox.aws_emulator.process import EmulatorProcess, running
 from sandbox.demo.cluster import wait_for

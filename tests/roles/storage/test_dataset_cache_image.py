@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.ansible.data_mover import SLURM_CONF, cloud_dataset_cache_variables
 from landbridge.plan.aws.pool import POOL_FILE
+from landbridge.plan.roles.hosts.data_mover import SLURM_CONF
+from landbridge.plan.roles.nodes.dataset_cache import cloud_dataset_cache_variables
 from sandbox.aws_emulator.process import EmulatorProcess, running
 from sandbox.demo.cluster import LabCluster, wait_for
 from sandbox.nspawn import cleanup

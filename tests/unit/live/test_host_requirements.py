@@ -23,7 +23,7 @@ PROGRAMS = (
 #: Those of the environment in which the role site_timers archives models, with packages that are imported when they are used.
 ARCHIVE = (
     "landbridge.cli.main, landbridge.cli.model.archive, landbridge.live.models.archive, landbridge.live.mlflow_client, "
-    "landbridge.models.files.verify, landbridge.aws_api.objects, landbridge.plan.ansible.roles_anywhere"
+    "landbridge.models.files.verify, landbridge.aws_api.objects, landbridge.plan.roles.hosts.roles_anywhere"
 )
 
 

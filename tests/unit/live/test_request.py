@@ -7,11 +7,11 @@ import pytest
 from landbridge.burst.aws.launch_call import launch_call
 from landbridge.burst.config.config import parse
 from landbridge.live.request import launch_request
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.cpu_options import cpu_options
 from landbridge.plan.instances.network_interfaces import pool_interfaces
+from landbridge.plan.roles.burst import burst_config
 from tests.unit.burst.launches import attempt
 from tests.unit.core.samples import environment
 from tests.unit.plan.ansible.test_burst import built

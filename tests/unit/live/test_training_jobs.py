@@ -28,7 +28,7 @@ from landbridge.live.models.registry import ModelRegistry
 from landbridge.live.sweep import find_leftovers, remove
 from landbridge.models.approvals import DIGEST_KEY, VERSION_KEY
 from landbridge.models.version_tags import CLASS_TAG, DIGEST_TAG
-from landbridge.plan.ansible.burst import accounts
+from landbridge.plan.roles.burst import accounts
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.core.samples import ROOT, changed

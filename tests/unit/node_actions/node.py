@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.ansible.node_verify import node_verify_variables
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.identity import documents, identity_args
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.policy_document import document
+from landbridge.plan.roles.nodes.node_verify import node_verify_variables
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import build, client_of
 from tests.unit.aws_emulator.instances.test_emulator_metadata import Machine

@@ -10,7 +10,7 @@ import pytest
 from landbridge import yaml_text
 from landbridge.catalog.aws.node_contract import node_contract
 from landbridge.environment.aws.images import NodeCheck
-from landbridge.plan.ansible.node_verify import node_verify_variables
+from landbridge.plan.roles.nodes.node_verify import node_verify_variables
 from tests.unit.core.samples import environment
 from tests.unit.node_contract.node import DRIVER, FILES, KERNEL, ROLE, Node, module, program
 

@@ -10,8 +10,8 @@ import pytest
 from landbridge import yaml_text
 from landbridge.catalog.observability.alerts import alert_rules
 from landbridge.catalog.observability.metrics import metrics_in
-from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.observability.alerts import alert_groups
+from landbridge.plan.roles.nodes.dcgm import gpu_metrics_hosts
 from tests.unit.observability.test_alerts import CASES, each_of, fired, monitored, promtool
 
 HEALTHY_SERIES = each_of(CASES["healthy"])

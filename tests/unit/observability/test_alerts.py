@@ -13,10 +13,10 @@ from landbridge.catalog.hardware.xids import xids
 from landbridge.catalog.observability.alerts import RUNBOOK, alert_rules, runbook_of
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
-from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
-from landbridge.plan.ansible.monitoring import monitoring_variables
 from landbridge.plan.observability.alerts import alert_groups, planned_alerts
 from landbridge.plan.observability.objectives import RECORDED
+from landbridge.plan.roles.nodes.dcgm import gpu_metrics_hosts
+from landbridge.plan.roles.prometheus import monitoring_variables
 from tests.e2e.support.alert_faults import FAULTS, Fault
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.observability.debian_programs import debian_program

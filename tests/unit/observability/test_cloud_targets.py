@@ -13,15 +13,15 @@ from landbridge.burst.model import CloudInstance
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.ops.credentials.status import readiness
-from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.monitoring import monitoring_variables
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.identity import documents, identity_args
 from landbridge.plan.aws.node_security_group import pool_security_group_rules
 from landbridge.plan.observability.alerts import planned_alerts
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.observability.targets import planned_exporters
+from landbridge.plan.roles.nodes.dcgm import gpu_metrics_hosts
+from landbridge.plan.roles.prometheus import monitoring_variables
 from landbridge.plan.site.link.flows import flow_expectations
 from tests.unit.core.samples import environment
 

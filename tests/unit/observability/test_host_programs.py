@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from landbridge.catalog.observability.metrics import metrics_contract
-from landbridge.plan.ansible.monitoring import exporter_variables
-from landbridge.plan.network.hosts import hosts
+from landbridge.plan.network.site import hosts
+from landbridge.plan.roles.hosts.node_exporter import exporter_variables
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.ops.netcheck import records
 

@@ -10,7 +10,6 @@ import pytest
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.catalog.observability.objectives import service_objectives
 from landbridge.environment import Environment
-from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.observability.alerts import alert_groups
 from landbridge.plan.observability.objectives import (
     MODEL_LEAST,
@@ -23,6 +22,7 @@ from landbridge.plan.observability.objectives import (
     planned_objectives,
     recording_rules,
 )
+from landbridge.plan.roles.nodes.dcgm import gpu_metrics_hosts
 from tests.unit.core.samples import environment
 from tests.unit.observability.debian_programs import debian_program
 

@@ -11,9 +11,9 @@ import pytest
 
 from landbridge.catalog.observability.dashboards import dashboards
 from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
-from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.observability.objectives import RECORDED
 from landbridge.plan.observability.pages import dashboard_pages
+from landbridge.plan.roles.nodes.dcgm import gpu_metrics_hosts
 from landbridge.report.dashboards.grafana import grafana_json
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.observability.debian_programs import debian_program

@@ -16,7 +16,7 @@ import pytest
 
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
-from landbridge.plan.ansible.monitoring import monitoring_variables
+from landbridge.plan.roles.prometheus import monitoring_variables
 from sandbox.ports import free_port
 from tests.unit.core.samples import environment
 from tests.unit.observability.debian_programs import debian_program

@@ -9,13 +9,14 @@ import pytest
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
-from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.monitoring import counters, monitoring_variables, planned_targets
 from landbridge.plan.aws.model_servers import model_servers_args
 from landbridge.plan.network.cloud_hosts import cloud_model_server_addresses
-from landbridge.plan.network.hosts import hosts
+from landbridge.plan.network.site import hosts
 from landbridge.plan.observability.gaps import unmonitored
+from landbridge.plan.roles.nodes.dcgm import gpu_metrics_hosts
+from landbridge.plan.roles.nodes.dcgm_exporter import counters
+from landbridge.plan.roles.prometheus import monitoring_variables, planned_targets
 from landbridge.plan.serving.gateway import gateway_settings
 from landbridge.plan.serving.model_servers import model_server_variables
 from landbridge.plan.site.firewall import firewall_rules

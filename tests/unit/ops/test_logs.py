@@ -13,7 +13,7 @@ import pytest
 from landbridge.ops.hosts import named_hosts
 from landbridge.ops.logs.query import LogQuery, entries_of, job_pattern, journal_program, slurm_program
 from landbridge.ops.logs.window import LogWindow
-from landbridge.plan.observability.logs import node_log_sources
+from landbridge.plan.roles.log_store import node_log_sources
 from tests.unit.core.samples import ROOT, changed, environment
 
 AT = 1_795_298_400_000_000

@@ -10,8 +10,8 @@ from landbridge.catalog import gpu_stack, platforms
 from landbridge.environment import Environment, NodeGroup
 from landbridge.hostlist import compress, expand
 from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, collective_thresholds
-from landbridge.plan.ansible.gpu_stack import driver_of, installs_driver, own_branch, software
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.roles.nodes.nvidia_driver import driver_of, installs_driver, own_branch, software
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.racks.roles import host_variables, role_value, roles_of
 

@@ -14,9 +14,9 @@ from landbridge.plan.network.dns import (
     server_addresses,
     site_domain,
 )
+from landbridge.plan.network.host_role import group_roles
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.service_flows import SITE_SERVER, cloud_scrapes, port_range, service_flows
-from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host
 from landbridge.plan.network.services.serving import cloud_model_servers, model_gateway_hosts, model_slots
 from landbridge.plan.outputs import StackOutputs
@@ -144,15 +144,8 @@ def _members(environment: Environment) -> dict[str, dict[str, str]]:
     served = service_hosts(environment)
     addresses = {**{name: str(address) for name, address in served.addresses.items()}, **environment.host_addresses()}
     first_nodes = {hostlist.expand(group.hosts)[0]: str(group.address) for group in environment.node_groups}
-    by_group = {
-        "slurm_controller": served.controllers,
-        "slurm_login": served.logins,
-        "nfs_server": (served.storage,),
-        "mlflow": (served.mlops,),
-        "log_store": (log_store_host(environment),),
-    }
     members = {
-        group: {name: addresses[name] for name in names if name is not None and name in addresses}
-        for group, names in by_group.items()
+        role.group: {name: addresses[name] for name in role.members(environment, served) if name in addresses}
+        for role in group_roles().values()
     }
     return {**members, "slurm_node": first_nodes}

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network
 from typing import Any
 
-from landbridge.certificates import certificates_in
 from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.environment.link import LinkedSite, Tunnels
 from landbridge.plan.network.hosts import service_hosts
@@ -136,6 +135,9 @@ def _certificate(environment: Environment, host: str) -> Variables:
     settings = environment.link.certificate if environment.link is not None else None
     if settings is None:
         return {}
+    # Here: every command asks for the groups of hosts, and few need certificates.
+    from landbridge.certificates import certificates_in
+
     authorities = certificates_in(settings.authorities)
     return {
         "site_gateway_certificate": {

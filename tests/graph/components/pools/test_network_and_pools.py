@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from landbridge.burst.aws.launch_call import launch_call
 from landbridge.burst.config.config import parse
 from landbridge.environment import load_environment
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.roles.burst import burst_config
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph, GraphNode

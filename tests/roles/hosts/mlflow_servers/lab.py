@@ -14,7 +14,7 @@ from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.network.services.serving import SERVING_ACCOUNT
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.mlops import mlflow_variables
+from landbridge.plan.roles.mlflow import mlflow_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.nspawn.layout import Layout

@@ -14,8 +14,8 @@ from landbridge.certificates import certificates_in
 from landbridge.environment import environment_from_config
 from landbridge.models.signers import new_signer
 from landbridge.ops.site_certificates.issue import AUTHORITY
-from landbridge.plan.ansible.host_access import timer_host
-from landbridge.plan.ansible.site_timers import site_timers_variables
+from landbridge.plan.roles.hosts.host_access import timer_host
+from landbridge.plan.roles.hosts.site_timers import site_timers_variables
 from sandbox.nspawn.network import netns
 from tests.roles.ansible_run import Played, connection, play
 from tests.roles.hosts.mlflow_servers.lab import (

@@ -14,7 +14,7 @@ from landbridge.certificates import certificates_in
 from landbridge.ops.secrets.store import new_value
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.ops.site_certificates.rotate import rotated
-from landbridge.plan.site.mlops import job_variables
+from landbridge.plan.roles.mlflow import job_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 from tests.roles.hosts.mlflow_servers.lab import (
     API,

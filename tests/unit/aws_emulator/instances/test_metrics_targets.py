@@ -16,8 +16,8 @@ import pytest
 
 from landbridge.burst.aws.metrics_targets import refresh
 from landbridge.burst.aws.publish_certificate import published_value
-from landbridge.plan.ansible.monitoring import monitoring_variables
 from landbridge.plan.observability.cloud_targets import certificate_name
+from landbridge.plan.roles.prometheus import monitoring_variables
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.ports import free_port
 from tests.unit.aws_emulator.conftest import Stack, client_of

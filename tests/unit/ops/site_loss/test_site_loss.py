@@ -15,7 +15,7 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Severity
 from landbridge.ops.site_loss import site_loss
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.mlops import mlflow_variables
+from landbridge.plan.roles.mlflow import mlflow_variables
 from landbridge.rules import check
 from tests.unit.core.samples import REMOVED, loaded, shipped
 from tests.unit.ops.residency.seeded_holes import SOUND

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from landbridge.burst.config.config import BurstConfig, parse
 from landbridge.burst.model import Offering
 from landbridge.environment import Environment
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.roles.burst import burst_config
 from tests.unit.core.samples import environment
 from tests.unit.plan.estates import pools
 

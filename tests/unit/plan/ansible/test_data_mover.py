@@ -7,9 +7,9 @@ import pytest
 from landbridge.burst.config.config import parse
 from landbridge.findings import DataPath
 from landbridge.live.staging.config import MoverClass, parse_mover_config
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.outputs import BucketOutput, DataHubOutput
+from landbridge.plan.roles.burst import burst_config
 from landbridge.plan.slurm.controller_pair import SLURM_UID
 from tests.unit.core.samples import environment
 from tests.unit.plan.ansible.test_burst import built

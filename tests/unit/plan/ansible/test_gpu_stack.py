@@ -6,10 +6,10 @@ import pytest
 
 from landbridge.catalog import generation, gpu_stack, platforms
 from landbridge.environment.onprem.driver import Driver
-from landbridge.plan.ansible.gpu_stack import driver_variables, software
-from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.roles.nodes.nvidia_driver import driver_variables, software
 from tests.unit.core.samples import environment
+from tests.unit.plan.gpu_tools import gpu_tools_variables
 
 DEBIAN, NOBLE = gpu_stack().systems["Debian-13"]["nvidia"], gpu_stack().systems["Ubuntu-24.04"]
 NODE = ("onprem", "nodes", 0)

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from landbridge.catalog.hardware.node_software import node_software
-from landbridge.plan.ansible.gpu_tools import STATISTICS, gpu_tools_variables
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.roles.nodes.dcgm import STATISTICS
 from tests.unit.core.samples import environment
+from tests.unit.plan.gpu_tools import gpu_tools_variables
 
 ROLES = Path(__file__).parents[4] / "ansible/roles"
 

@@ -9,7 +9,7 @@ import pytest
 from landbridge import yaml_text
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.hosts import GROUPS, hosts
+from landbridge.plan.network.site import groups, hosts
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.slurm.nodes import cloud_nodes
 from tests.unit.core.samples import REMOVED, ROOT, environment, loaded, shipped
@@ -71,7 +71,7 @@ def test_on_prem_hosts_have_their_groups(group: str, expected: list[str]) -> Non
 
 def test_every_group_exists_even_if_it_is_empty() -> None:
     data = inventory(environment({("aws", "pools"): []}))
-    assert set(GROUPS) <= set(data)
+    assert {"onprem", *groups()} <= set(data)
     assert data["burst"]["hosts"] == []
     external = {"kind": "external_nfs", "host": "filer", "export": "/home"}
     assert members("nfs_server", {("storage", "home"): external}) == []
@@ -84,7 +84,7 @@ def test_one_host_may_have_every_service() -> None:
     changes: dict[DataPath, Any] = {("onprem", "services"): services, ("onprem", "addresses"): {"all1": "10.20.0.1"}}
     first = hosts(environment(changes))[0]
     assert first.name == "all1"
-    assert set(GROUPS) - set(first.groups) == {
+    assert {"onprem", *groups()} - set(first.groups) == {
         "slurm_node",
         "lustre_client",
         "site_dns",

@@ -7,8 +7,8 @@ import pytest
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.node_restarts import at_once, node_restart_variables, out_of_service, restart_minutes
-from landbridge.plan.ansible.tuning import pcie_tuning
+from landbridge.plan.roles.hosts.tuning import pcie_tuning
+from landbridge.plan.roles.nodes.node_restart import at_once, node_restart_variables, out_of_service, restart_minutes
 from tests.unit.core.samples import environment
 
 NODE, RESTARTS = ("onprem", "nodes", 0), ("onprem", "restarts")

@@ -7,8 +7,8 @@ from landbridge.certificates import new_authority
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.roles_anywhere import credential_hosts
 from landbridge.plan.outputs import BucketOutput, DataHubOutput, IdentityOutput
+from landbridge.plan.roles.hosts.roles_anywhere import credential_hosts
 from tests.unit.core.samples import REMOVED, environment
 from tests.unit.plan.ansible.test_burst import built
 

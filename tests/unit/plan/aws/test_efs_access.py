@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from landbridge.ops.iam import Answer, Document, Policies, Request, evaluate
-from landbridge.plan.ansible.efs_utils import efs_variables
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.node_contract import image_expectations
 from landbridge.plan.aws.storage.efs_access import (
@@ -15,6 +14,7 @@ from landbridge.plan.aws.storage.efs_access import (
     file_system_policy,
     mounts_efs_over_tls,
 )
+from landbridge.plan.roles.hosts.efs_utils import efs_variables
 from tests.unit.core.samples import environment
 
 REGION = "arn:aws:elasticfilesystem:us-east-1:123456789012"

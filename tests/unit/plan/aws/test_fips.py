@@ -6,12 +6,12 @@ import pytest
 
 from landbridge.burst.aws.client import clients, cloudwatch_client
 from landbridge.environment import Environment
-from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.guardrails import guardrails_args
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.aws.provider import provider_args
 from landbridge.plan.fips import fips_endpoints
+from landbridge.plan.roles.burst import burst_config
 from tests.unit.core.samples import environment
 from tests.unit.plan.ansible.test_burst import built
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from landbridge.environment import Environment
 from landbridge.findings import FindingsError
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.aws.accounting_database import accounting_database_args
 from landbridge.plan.aws.login import login_args
 from landbridge.plan.aws.machine import MachinePlan, internet_egress_rules
 from landbridge.plan.aws.pool import SecurityGroupRule, pool_security_group_rules
 from landbridge.plan.aws.slurm_controller import slurm_controller_args
+from landbridge.plan.roles.hosts.state_volume import state_volume
 from landbridge.plan.standalone import standalone_environment
 from tests.unit.plan.ansible.test_cloud_site import BUILT
 

@@ -9,11 +9,11 @@ from landbridge.acceptance.rungs import RUNGS, Rung
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.plan.ansible.acceptance import bandwidth_thresholds, collective_thresholds, platform_of
-from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 from tests.unit.ops.ladder_outputs import nccl
+from tests.unit.plan.gpu_tools import gpu_tools_variables
 
 GIB = 2**30
 RATES = {GIB // 4: 100.0, GIB: 200.0, 8 * GIB: 300.0}

@@ -4,11 +4,10 @@ import json
 import re
 from typing import Any
 
-from landbridge.plan.ansible.data_mover import cloud_dataset_cache_variables
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.pool import POOL_FILE
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.dataset_cache import dataset_cache_variables
+from landbridge.plan.roles.nodes.dataset_cache import cloud_dataset_cache_variables, dataset_cache_variables
 from landbridge.plan.slurm.jobs.data_lines import data_lines
 from tests.roles.jobs.program_module import ROLES
 from tests.roles.playbooks.test_inventory import OUTPUTS

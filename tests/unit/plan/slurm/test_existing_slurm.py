@@ -10,9 +10,9 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.access.identity import identity_args
-from landbridge.plan.network.hosts import GROUPS
 from landbridge.plan.network.node_networks import node_ranges
 from landbridge.plan.network.service_flows import service_flows
+from landbridge.plan.network.site import groups
 from landbridge.plan.slurm.controller_pair import state_folder
 from landbridge.plan.slurm.existing import SETTINGS, existing_files, existing_settings
 from landbridge.plan.slurm_ports import slurm_ports
@@ -32,7 +32,7 @@ def site(existing: dict[str, Any] | None = None, **changes: Any) -> Environment:
 def test_only_the_gateway_and_the_burst_controller_are_configured() -> None:
     data = inventory(site())
     assert data["onprem"]["hosts"] == ["ctl01", "gw01"]
-    members = {group: data[group]["hosts"] for group in GROUPS[1:] if data[group]["hosts"]}
+    members = {group: data[group]["hosts"] for group in groups() if data[group]["hosts"]}
     assert members == {"burst": ["ctl01"], "site_gateway": ["gw01"]}
 
 

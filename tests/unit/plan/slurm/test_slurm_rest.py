@@ -4,7 +4,7 @@ from typing import Any
 
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.hosts import GROUPS
+from landbridge.plan.network.site import groups
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 
@@ -22,7 +22,7 @@ def test_slurmrestd_runs_on_the_first_login_host_only() -> None:
 
 def test_only_the_hosts_of_slurmctld_and_slurmdbd_have_the_key() -> None:
     data = inventory(environment(REST))
-    groups_with_key = [group for group in GROUPS[1:] if data[group]["vars"].get("slurm_common_jwt")]
+    groups_with_key = [group for group in groups() if data[group]["vars"].get("slurm_common_jwt")]
     assert groups_with_key == ["slurm_controller", "slurm_database"]
     assert "slurm_common_jwt" not in data["all"]["vars"]
     conf = slurm_files(environment(REST))["slurm.conf"]

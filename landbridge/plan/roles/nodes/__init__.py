@@ -1,0 +1,1 @@
+"""Roles of GPU nodes and of jobs on them."""
