@@ -1,4 +1,4 @@
-"""Roles of the plan: one module for each, found by itself."""
+"""Roles of the plan: one module for each, found by itself, as docs/how-to/add-a-host-service.md shows."""
 
 import importlib
 from collections.abc import Iterator
@@ -15,27 +15,16 @@ from landbridge.plan.network.site import groups, site_of
 from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.link.flows import flow_expectations
 from tests.unit.core.samples import ROOT, environment
+from tests.unit.how_to.pages import steps
 
-#: A module of a host service, as its author writes it.
-JUPYTER = """
-from landbridge.plan.network.firewall_rule import tcp_rule
-from landbridge.plan.network.host_role import HostRole
-from landbridge.plan.network.service_flow import ServiceFlow
-
-ROLE = HostRole(
-    group="jupyter",
-    place=900,
-    members=lambda environment, served: served.logins,
-    variables={"jupyter": lambda site: {"jupyter_port": 8000}},
-    firewall=lambda site: [("jupyter", tcp_rule((str(site.services.cidr),), 8000, "users reach JupyterHub"))],
-    from_aws=lambda site: [ServiceFlow("jupyter", "tcp", "8000", "notebooks in AWS reach JupyterHub")],
-)
-"""
+PAGE = ROOT / "docs/how-to/add-a-host-service.md"
 
 
 @pytest.fixture
 def with_new_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    (tmp_path / "jupyter.py").write_text(JUPYTER)
+    (module,) = (step for step in steps(PAGE) if step.file is not None)
+    assert module.file == "landbridge/plan/roles/jupyter.py"
+    (tmp_path / "jupyter.py").write_text(module.text)
     monkeypatch.setattr(roles, "__path__", [*roles.__path__, str(tmp_path)])
     importlib.invalidate_caches()
     for cache in (group_roles, host_roles, groups):

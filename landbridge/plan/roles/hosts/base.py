@@ -21,10 +21,17 @@ def _variables(site: Site) -> dict[str, Any]:
     }
 
 
+def _site_variables(site: Site) -> dict[str, Any]:
+    settings = site.environment.hosts
+    return {
+        "base_time_servers": list(settings.time_servers),
+    }
+
+
 ROLE = HostRole(
     variables={
         EVERYWHERE: _variables,
-        EVERY_HOST: lambda site: {"base_time_servers": list(site.environment.hosts.time_servers)},
+        EVERY_HOST: _site_variables,
     },
     host_variables=lambda site, host: {"base_hostname": host.name},
 )
