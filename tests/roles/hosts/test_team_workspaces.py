@@ -58,7 +58,7 @@ def variables(chosen: Environment) -> dict[str, Any]:
     """Return the variables of the role for the server."""
     buckets = {"buckets": {"internal": {"name": "b", "key_arn": "arn:aws:kms:us-east-1:1:key/1"}}}
     outputs = StackOutputs.model_validate({**OUTPUTS.model_dump(), "data_hub": buckets})
-    (server,) = mlflow_variables(chosen, outputs, "", {})["mlflow_servers"]
+    (server,) = mlflow_variables(chosen, outputs)["mlflow_servers"]
     return dict(server)
 
 

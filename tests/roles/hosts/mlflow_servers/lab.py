@@ -164,7 +164,8 @@ class Tracking:
 
     def _variables(self, chosen: Environment, rotated: str = "") -> dict[str, Any]:
         outputs = StackOutputs.model_validate(OUTPUTS)
-        variables = mlflow_variables(chosen, outputs, f"http://{ENDPOINT}", {}) | {
+        variables = mlflow_variables(chosen, outputs) | {
+            "mlflow_s3_endpoint": f"http://{ENDPOINT}",
             "mlflow_find_links": f"http://{OPERATOR}:3143/",
             "mlflow_workers": 1,
             "mlflow_users": [{"name": user.name, "password": password(user.name)} for user in chosen.users],

@@ -101,13 +101,13 @@ def test_a_node_in_aws_appears_and_vanishes_as_a_target(
         "web.yml": 0o640,
     }
     assert metrics.stat().st_mode & 0o777 == 0o750 and PASSWORD not in (metrics / "web.yml").read_text()
-    variables = monitoring_variables(SITE, cloud.endpoint)
+    discovery = monitoring_variables(SITE)["prometheus_discovery"] | {"endpoint": cloud.endpoint}
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(cloud.operator_credentials))
     targets = tmp_path / "targets"
     targets.mkdir()
     _, second = launched(ec2, stack, "p5-[1-2]", 2)
     launched(ec2, stack, "p5-9", 1, **{"landbridge:cluster": "other"})
-    refresh(variables["prometheus_discovery"], targets)
+    refresh(discovery, targets)
     assert {path.name for path in targets.iterdir()} == {"node.json", "dcgm.json"}
     exporter, prometheus = (f"127.0.0.1:{free_port()}" for _ in range(2))
     (tmp_path / "prometheus.yml").write_text(json.dumps(planned_scrape(tmp_path, targets, authority, exporter)))
@@ -129,5 +129,5 @@ def test_a_node_in_aws_appears_and_vanishes_as_a_target(
         page(f"http://{prometheus}/-/ready")
         until(answering, [("node", "p5-1", *row), ("node", "p5-2", *row)])
         ec2.terminate_instances(InstanceIds=[second])
-        refresh(variables["prometheus_discovery"], targets)
+        refresh(discovery, targets)
         until(answering, [("node", "p5-1", *row)])

@@ -86,7 +86,7 @@ def test_no_database_of_a_class_that_must_stay_on_prem_is_copied_into_aws() -> N
         name: {"name": f"test-{name}-1", "key_arn": "arn:aws:kms:us-east-1:1:key/1"} for name in ("internal", "partner")
     }
     outputs = StackOutputs.model_validate({**built(site).model_dump(), "data_hub": {"buckets": buckets}})
-    servers = mlflow_variables(site, outputs, "", {})["mlflow_servers"]
+    servers = mlflow_variables(site, outputs)["mlflow_servers"]
     copied = {server["data_class"] for server in servers if server["backups"]}
     assert copied == {"internal", "partner"}
     in_drill = {
