@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, CloudInstance, Offering, PoolPolicy, State
 from landbridge.burst.reconcile.budget import hold_usd, settle_holds
-from landbridge.burst.reconcile.node_states import is_heard
+from landbridge.burst.reconcile.node_states import is_up
 from landbridge.burst.reconcile.observed import ALIVE, FORGOTTEN, REBUILT_GANG, Observed, token_of
 from landbridge.burst.reconcile.residency import data_class_of
 
@@ -137,17 +137,14 @@ def _ended_instances(
 ) -> dict[str, dict[str, bool]]:
     """Return the launched instances that do not exist any more: token -> node -> whether EC2 shows the instance ending.
 
-    An instance that EC2 may not show yet counts as existing, and one that EC2 does not show while slurmctld hears its node.
+    One that EC2 may not show yet counts as existing. So does one that EC2 hides while slurmctld has its node up with it, or
+    until the controller has terminated it or its lease is over.
     """
     latest: dict[str, Attempt] = {}
     for attempt in sorted(state.attempts.values(), key=lambda attempt: attempt.created_at):
         latest |= dict.fromkeys(attempt.instances, attempt)
     with_instance = {instance.node for instances in alive.values() for instance in instances}
-    heard = {
-        node
-        for node in latest.keys() - with_instance
-        if node in observed.slurm.nodes and is_heard(observed.slurm.nodes[node])
-    }
+    up = {name for name, node in observed.slurm.nodes.items() if name not in with_instance and is_up(node)}
     cloud = observed.ec2
     shown = {instance.id: instance.state for instance in cloud.instances} if cloud else {}
     shown |= dict.fromkeys(cloud.ended if cloud else (), "terminated")
@@ -158,8 +155,10 @@ def _ended_instances(
         is_young = observed.now - attempt.ended <= observed.policy.settle_seconds
         for node, instance in attempt.instances.items():
             is_alive = shown.get(instance) in ALIVE or shown.get(instance) in ("stopping", "stopped")
-            is_heard_of = node in heard and latest[node] is attempt and instance not in state.terminated_at
-            if not is_alive and (instance in shown or not (is_young or is_heard_of)):
+            hold = state.holds.get(instance)
+            is_paid = hold is not None and hold.end > observed.now
+            may_run = instance not in state.terminated_at and (is_paid or (node in up and latest[node] is attempt))
+            if not is_alive and (instance in shown or not (is_young or may_run)):
                 ended.setdefault(token, {})[node] = instance in shown
     return ended
 

@@ -121,7 +121,7 @@ def settle_holds(state: State, ended_instances: Mapping[str, Mapping[str, bool]]
     more.
 
     An instance that EC2 shows ending (True) has cost until the call that terminated it, or until now. One that EC2 does
-    not show ended at an unknown time, at the latest with its lease; if EC2 shows it running again, it is charged from
+    not show ended at the latest with that call, or with its lease; if EC2 shows it running again, it is charged from
     there on.
     """
     attempts, holds, spent = dict(state.attempts), dict(state.holds), dict(state.spent)
@@ -133,7 +133,7 @@ def settle_holds(state: State, ended_instances: Mapping[str, Mapping[str, bool]]
             instance = attempt.instances[node]
             hold = holds.pop(instance, None)
             if hold is not None:
-                stop = min(now, state.terminated_at.get(instance, now) if is_seen_ending else hold.end)
+                stop = min(now, state.terminated_at.get(instance, now), now if is_seen_ending else hold.end)
                 charges += spend(spent, hold, stop)
                 if not is_seen_ending:
                     charged_until[instance] = max(stop, hold.since)

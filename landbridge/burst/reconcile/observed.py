@@ -30,7 +30,8 @@ class Observed:
     """Observed state at `now`.
 
     `living`: the pending and running instances of a node, without `stale` ones (of an earlier power-up) and `doubtful`
-    ones (perhaps of an earlier power-up). `unseen`: attempts of launched instances that EC2 does not show (yet), by node.
+    ones (perhaps of an earlier power-up); if EC2 shows none and slurmctld hears the node, the one of the journal. `unseen`:
+    attempts of the other launched instances that EC2 does not show (yet), by node.
     `open`: attempts whose result is unknown, by node. `resumed_for`: the job of the last call of ResumeProgram, by
     node. `held`: nodes with any job. `started`: nodes with a running or suspended job.
     """
@@ -97,6 +98,13 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
     shown_ids = {*(instance.id for instance in ec2.instances), *ec2.ended} if ec2 else set()
     unseen = _unseen(slurm, state, shown_ids, suspended_at, ec2 is None, policy, now)
     living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, suspended_at, unseen)
+    offerings = {offering.key: offering for pool in policy.pools.values() for offering in pool.offerings}
+    hidden = {
+        node: _of_journal(node, attempt, offerings[attempt.offering], state)
+        for node, attempt in (unseen.items() if ec2 else ())
+        if node in pools and is_heard(slurm.nodes[node]) and node not in living and attempt.offering in offerings
+    }
+    living |= {node: (instance,) for node, instance in hidden.items()}
     return Observed(
         now=now,
         policy=policy,
@@ -110,9 +118,9 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
         living=living,
         stale=stale,
         doubtful=doubtful,
-        unseen=unseen,
+        unseen={node: attempt for node, attempt in unseen.items() if node not in hidden},
         open={node: attempt for attempt in state.attempts.values() if attempt.ended is None for node in attempt.nodes},
-        offerings={offering.key: offering for pool in policy.pools.values() for offering in pool.offerings},
+        offerings=offerings,
         resumed_for=_resumed_for(state),
     )
 
@@ -245,6 +253,28 @@ def _unseen(
             if may_appear and (node not in attempts or attempts[node].created_at < attempt.created_at):
                 attempts[node] = attempt
     return attempts
+
+
+def _of_journal(node: str, attempt: Attempt, offering: Offering, state: State) -> CloudInstance:
+    """Return the instance of a node that slurmctld hears as the journal knows it, while EC2 does not show it."""
+    instance = attempt.instances[node]
+    hold = state.holds.get(instance)
+    return CloudInstance(
+        id=instance,
+        node=node,
+        state="running",
+        address="",
+        subnet=offering.subnet,
+        type=offering.instance_type,
+        market=offering.market,
+        launched=attempt.created_at,
+        pool=attempt.pool,
+        token=attempt.token,
+        jobs=attempt.jobs,
+        account=attempt.account,
+        lease=hold.until if hold is not None else attempt.lease,
+        region=offering.region,
+    )
 
 
 def failed_gang(attempt: Attempt) -> bool:

@@ -78,20 +78,19 @@ def _with_refused_promotion(state: State, action: Promote, outcome: ActionOutcom
 
 
 def _renewed(state: State, action: Renew, outcome: ActionOutcome) -> State:
-    """End the holds at the leases that the renewal has extended: none after a refusal, perhaps all after a call without an answer.
+    """End the holds at the leases that the renewal has extended: none after a refusal. After a call without an answer the
+    request stays held.
 
     A call is repeated after a time-out, and the repetition may be refused: then EC2 shows the longer lease to the next
     pass.
     """
+    if outcome.code and classify(outcome.code) is ErrorKind.NETWORK:
+        return state
     holds = dict(state.holds)
     for instance in action.instances:
         hold = holds.get(instance)
         if hold is not None and hold.requested_until is not None:
-            until = hold.until
-            if not outcome.code:
-                until = action.until
-            elif classify(outcome.code) is ErrorKind.NETWORK:
-                until = hold.end
+            until = hold.until if outcome.code else action.until
             holds[instance] = replace(hold, until=until, requested_until=None)
     return replace(state, holds=holds)
 

@@ -1,12 +1,13 @@
 """Garbage collection of orphans, of nodes without an instance and of duplicate instances of a node.
 
 Bound: `orphan_seconds` and one pass after Slurm, EC2 and the journal have shown the condition for the first time.
-Instances of nodes that Slurm has powered down are terminated at once. A node that slurmctld hears is not gone, however long
-EC2 does not show its instance: its answers are eventually consistent, without a bound. A node that an operator has drained or set down
-is not changed: Slurm does not suspend it either (SuspendExcStates). A node that a program has drained or set down is
-powered down when it has no job, so that the next job gets another instance: at once if its health checks report a fault
-of the machine, whose cost is for nothing, else after `orphan_seconds`, because a mount or a service may come back. A
-job that has its nodes but has not started is requeued.
+Instances of nodes that Slurm has powered down are terminated at once, by the journal if EC2 does not show them. A node
+that slurmctld hears is not gone, however long EC2 does not show its instance: its answers are eventually consistent,
+without a bound. A node that an operator has drained or set down is not changed: Slurm does not suspend it either
+(SuspendExcStates). A node that a program has drained or set down is powered down when it has no job, so that the next
+job gets another instance: at once if its health checks report a fault of the machine, whose cost is for nothing, else
+after `orphan_seconds`, because a mount or a service may come back. A job that has its nodes but has not started is
+requeued.
 """
 
 from collections.abc import Iterable
@@ -47,6 +48,7 @@ def collect_garbage(observed: Observed, changes: Changes) -> None:
             if changes.seconds_seen(ObservationKind.INSTANCE_OLDER_THAN_JOBS, instance.id, bound) >= bound:
                 text = "older than the jobs that its node starts for"
                 changes.terminate([instance.id], "SUSPENDED", text, [instance.node])
+        _terminate_hidden(observed, changes)
         for name, instances in observed.living.items():
             if len(instances) > 1 and name not in changes.downed:
                 _terminate_duplicates(observed, changes, name, instances)
@@ -77,6 +79,20 @@ def _check_instance(observed: Observed, changes: Changes, instance: CloudInstanc
             changes.terminate([instance.id], "ORPHANED", "no node of Slurm has this name", [instance.node])
     elif is_powered_down(node):
         changes.terminate([instance.id], "SUSPENDED", "Slurm has powered its node down", [instance.node])
+
+
+def _terminate_hidden(observed: Observed, changes: Changes) -> None:
+    """Terminate the instances of powered-down nodes that EC2 does not show: else one would register its node again."""
+    shown = {instance.id for instance in observed.ec2.instances} if observed.ec2 else set()
+    for attempt in observed.state.attempts.values():
+        if attempt.ended is None or observed.now - attempt.ended <= observed.policy.settle_seconds:
+            continue  # EC2 may not show it yet
+        for name, instance in attempt.instances.items():
+            node = observed.slurm.nodes.get(name)
+            is_unused = node is not None and is_powered_down(node) and name not in observed.started
+            if is_unused and instance not in shown and instance not in observed.state.terminated_at:
+                text = "Slurm has powered its node down, and EC2 does not show it"
+                changes.terminate([instance], "SUSPENDED", text, [name])
 
 
 def _terminate_duplicates(

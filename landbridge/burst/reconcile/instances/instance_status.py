@@ -55,8 +55,9 @@ def read_statuses(observed: Observed, changes: Changes) -> None:
         for instance in instances:
             if instance.state == "running":
                 by_region.setdefault(instance.region, []).append(instance.id)
-    shown = {instance.id for instance in observed.ec2.instances}
-    changes.instance_statuses = {id_: status for id_, status in before.instance_statuses.items() if id_ in shown}
+    running = {instance.id for instance in observed.ec2.instances}
+    running |= {instance.id for instances in observed.living.values() for instance in instances}
+    changes.instance_statuses = {id_: status for id_, status in before.instance_statuses.items() if id_ in running}
     changes.status_reads = {region: read for region, read in before.status_reads.items() if region in by_region}
     for region, ids in sorted(by_region.items()):
         last = changes.status_reads.get(region)

@@ -53,19 +53,19 @@ def is_shortage(reason: str) -> bool:
 
 
 def expected_instances(state: State) -> frozenset[str]:
-    """Return the ids of launched instances whose nodes have not registered, and that the controller has not terminated."""
-    booting = (key for key, hold in state.holds.items() if hold.registered is None)
-    return frozenset(key for key in booting if key not in state.attempts and key not in state.terminated_at)
+    """Return the ids of launched instances that the controller has not terminated."""
+    return frozenset(key for key in state.holds if key not in state.attempts and key not in state.terminated_at)
 
 
 def ended_launches(slurm: SlurmView, ec2: Ec2View | None, state: State) -> tuple[EndedLaunch, ...]:
-    """Return the launched instances that EC2 has ended since the last pass, and whose nodes are not up."""
+    """Return the launched instances that EC2 has ended since the last pass, and whose nodes have not registered."""
 
     def without_node() -> Iterator[EndedLaunch]:
         for attempt in state.attempts.values():
             for node, instance in attempt.instances.items():
-                slurm_node = slurm.nodes.get(node)
-                if instance in ended and not (slurm_node is not None and is_up(slurm_node)):
+                slurm_node, hold = slurm.nodes.get(node), state.holds.get(instance)
+                is_booting = hold is not None and hold.registered is None
+                if instance in ended and is_booting and not (slurm_node is not None and is_up(slurm_node)):
                     yield EndedLaunch(attempt, node, instance, ended[instance])
 
     ended = ec2.ended if ec2 is not None else {}

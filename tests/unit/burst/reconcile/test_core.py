@@ -49,8 +49,10 @@ def test_a_gang_is_launched_addressed_terminated_and_removed_from_the_journal():
     running = slurm(job(1, "g-1", "g-2", "g-3", state="RUNNING", started=NOW + 40))
     assert not changes_of(decide(running, ec2(*booting), state, now=NOW + 45))
     powering_down = slurm(states=dict.fromkeys(("g-1", "g-2", "g-3"), ("IDLE", "CLOUD", "POWERING_DOWN")))
-    (terminated,) = changes_of(decide(powering_down, ec2(*booting), state, now=NOW + 900))
+    third = decide(powering_down, ec2(*booting), state, now=NOW + 900)
+    (terminated,) = changes_of(third)
     assert isinstance(terminated, Terminate) and set(terminated.instances) == {"i-1", "i-2", "i-3"}
+    state = end(third, terminated, ActionOutcome(), now=NOW + 900)
     remaining = decide(slurm(), ec2(), state, now=NOW + 1000).state
     assert not remaining.holds and remaining.spent
     assert decide(slurm(), ec2(), remaining, now=NOW + 99_999).state == replace(State(), spent=remaining.spent)

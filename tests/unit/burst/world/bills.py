@@ -21,8 +21,6 @@ class Bills:
     unknown: float = 0.0
     seen: dict[str, str] = field(default_factory=dict)  # instance -> its payer at the last pass without a fault
     held: frozenset[str] = frozenset()
-    #: Instances that EC2 did not show after Slurm had given up their nodes: their end cannot be known.
-    lost: set[str] = field(default_factory=set)
     requested_at: dict[str, float] = field(
         default_factory=dict
     )  # token -> true time at which the journal got its launch
@@ -39,8 +37,10 @@ class Bills:
         self.unknown += machine.usd_hour * waited / 3600
 
     def passed(self) -> None:
-        """Note the payers that a pass without a fault has seen."""
-        self.seen = {m.id: self._payer(m) for m in self.ec2.alive() if self.ec2.shows(m)}
+        """Note the payers that a pass without a fault has seen, by EC2 or by a node that slurmctld hears."""
+        nodes = self.slurm.nodes
+        seen = (m for m in self.ec2.alive() if self.ec2.shows(m) or nodes[m.node].machine == m.id)
+        self.seen = {machine.id: self._payer(machine) for machine in seen}
 
     def pay(self, seconds: float) -> None:
         """Add the cost of the last `seconds`."""
@@ -49,8 +49,6 @@ class Bills:
             if not machine.alive:
                 self.unknown += usd if machine.id in self.held else 0.0
                 continue
-            if machine.hidden > self.slurm.clock.true and not self._serves(machine):
-                self.lost.add(machine.id)
             payer = self._payer(machine)
             self.usd[payer] += usd  # type: ignore[assignment]
             is_late = machine.protected or machine.lease < self.slurm.clock.true  # AWS charges for it all the same
@@ -60,15 +58,14 @@ class Bills:
     def check(self, spent: Mapping[tuple[str, str, str], float]) -> None:
         """Compare the spending of accounts with their bills, when no instance runs."""
         by_account: Counter[str] = Counter()
-        lost = sum(self.ec2.machines[id].cost(self.slurm.clock.true) for id in self.lost)
         for (_, account, _), usd in spent.items():
             by_account[account] += usd  # type: ignore[assignment]
         for account in {*by_account, *self.usd}:
             more = by_account[account] - self.usd[account]
-            if not -self.unknown - lost - 0.01 <= more <= self.unknown + 0.01:
+            if abs(more) > self.unknown + 0.01:
                 raise Breach(
                     f"{account}: {by_account[account]:.2f} spent, and {self.usd[account]:.2f} are right"
-                    f" (unknown: {self.unknown:.2f}, instances that EC2 did not show: {lost:.2f})"
+                    f" (unknown: {self.unknown:.2f})"
                 )
 
     def _serves(self, machine: Machine) -> bool:

@@ -25,6 +25,9 @@ GONE_AFTER = 60.0  # a terminated instance may still be shown as shutting down
 KNOWN_FOR = 3600.0  # EC2 describes a terminated instance for about an hour, if its id is asked for
 USER_END = InstanceEnd("Client.UserInitiatedShutdown", "User initiated")
 REAPER_EVERY = 300.0
+#: The reaper terminates nodes whose lease expired more than `grace_minutes` ago: "minutes after the end of a lease, for a
+#: controller that renews late" (landbridge/guard/reaper.py; default of guardrails.grace_minutes: 5).
+REAPER_GRACE = 300.0
 #: EC2 refuses a request whose date stamp is wrong by more than 15 minutes (Common Error Types, RequestExpired, read
 #: 2026-11-29).
 SIGNED = 900.0
@@ -144,8 +147,8 @@ class Ec2World:
             machine.ended, machine.why = self.clock.true, why
 
     def tick(self) -> None:
-        """Carry out scheduled events, and run the Guardrails' reaper: terminate every instance whose lease has expired, also while the controller is
-        off."""
+        """Carry out scheduled events, and run the Guardrails' reaper: terminate every instance whose lease has expired, also
+        while the controller is off. The reaper's grace time is used by a controller whose clock is slow, by no other one."""
         for machine in self.alive():
             if machine.end is not None and machine.ends_at <= self.clock.true:
                 self.end(machine, machine.end.code)
@@ -156,10 +159,11 @@ class Ec2World:
         if self.clock.true - self.swept < REAPER_EVERY:
             return
         self.swept = self.clock.true
+        late = min(max(0.0, -self.clock.skew), REAPER_GRACE)
         for machine in self.alive():
             if machine.offering.closes is not None and machine.offering.closes < self.clock.true:
                 self.end(machine, "block closed")
-            if machine.lease < self.clock.true and not machine.protected:
+            if machine.lease + late < self.clock.true and not machine.protected:
                 self.end(machine, "reaper")
 
     def alive(self, node: str | None = None) -> list[Machine]:

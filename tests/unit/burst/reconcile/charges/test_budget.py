@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from landbridge.burst.model import AccountPolicy, ActionOutcome, BudgetHold, Down, Launch, State
+from landbridge.burst.model import AccountPolicy, ActionOutcome, BudgetHold, Down, Launch, State, Terminate
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
 from landbridge.timestamps import month_of, month_start
 from tests.unit.burst.situations import (
@@ -61,9 +61,14 @@ def test_a_terminated_item_is_spent_and_not_held():
     state = end(decision, launch, success(launch))
     both = launched(launch, success(launch))
     later = NOW + 1800
-    half = decide(slurm(states={"g-1": BUSY, "g-2": OFF}), ec2(both[0]), state, now=later).state
+    decision = decide(slurm(states={"g-1": BUSY, "g-2": OFF}), ec2(both[0]), state, now=later)
+    (terminate,) = of(decision, Terminate)
+    assert terminate.instances == ("i-2",) and not decision.state.spent, "EC2 does not show it, and it may run"
+    terminated = end(decision, terminate, ActionOutcome(), now=later)
+    half = decide(slurm(states={"g-1": BUSY, "g-2": OFF}), ec2(both[0]), terminated, now=later).state
     assert half.spent == {(MONTH, "lab", "gpu"): pytest.approx(5.0)}
     assert sum(hold.usd for hold in half.holds.values()) == pytest.approx(10 * 71 / 60)
+    half = replace(half, terminated_at={"i-1": later + 1800})
     done = decide(slurm(), ec2(), half, now=later + 1800).state
     assert done.spent == {(MONTH, "lab", "gpu"): pytest.approx(15.0)} and not done.holds
 

@@ -5,7 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import CloudInstance, CommentJobs, Down, Launch, SlurmNode, SlurmOrder, State
+from landbridge.burst.model import (
+    ActionOutcome,
+    CloudInstance,
+    CommentJobs,
+    Down,
+    Launch,
+    SlurmNode,
+    SlurmOrder,
+    State,
+    Terminate,
+)
 from landbridge.burst.operator.edits import EditError, reset_breaker
 from landbridge.burst.reconcile.instances.registration import BOOT_CODE, FAILURES_TO_OPEN_BREAKER
 from tests.unit.burst.situations import (
@@ -40,7 +50,9 @@ def fail_registration(state: State, number: int, now: float) -> State:
     """Return the state after one more launch whose node does not register in time."""
     state, instances = start(state, number, now)
     down = SlurmNode(f"g-{number}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
-    return decide(slurm(nodes=[down], at=now + 600), ec2(*instances, at=now + 600), state, now=now + 600).state
+    decision = decide(slurm(nodes=[down], at=now + 600), ec2(*instances, at=now + 600), state, now=now + 600)
+    (terminate,) = of(decision, Terminate)
+    return end(decision, terminate, ActionOutcome(), now=now + 600)
 
 
 def failed(count: int, state: State | None = None, since: float = NOW) -> tuple[State, float]:

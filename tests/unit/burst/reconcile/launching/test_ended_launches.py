@@ -11,6 +11,7 @@ from landbridge.burst.model import InstanceEnd, State
 from landbridge.burst.reconcile.launching.ended_launches import expected_instances
 from tests.unit.burst.situations import (
     NOW,
+    OFF,
     decide,
     ec2,
     end,
@@ -167,10 +168,19 @@ def test_an_ending_of_two_launches_at_once_is_one_failure_of_their_offering() ->
     assert len(later.state.registration_failures) == 2
 
 
-def test_an_end_is_not_expected_of_instances_that_the_controller_terminated_or_whose_nodes_are_up() -> None:
+def test_an_end_is_expected_of_instances_that_the_controller_has_not_terminated() -> None:
     first = decide(slurm(job(1, "g-1", "g-2")), ec2())
     launch = only_launch(first)
     state = end(first, launch, success(launch))
-    up = {key: replace(hold, registered=NOW) if key == "i-1" else hold for key, hold in state.holds.items()}
-    assert expected_instances(replace(state, holds=up, terminated_at={"i-2": NOW})) == frozenset()
+    assert expected_instances(replace(state, terminated_at={"i-2": NOW})) == {"i-1"}
     assert expected_instances(first.state) == frozenset(), "the result of the call is not known yet"
+
+
+def test_the_end_of_an_instance_whose_node_was_up_is_no_failed_launch() -> None:
+    first = decide(slurm(job(1, "g-1")), ec2())
+    launch = only_launch(first)
+    state = end(first, launch, success(launch))
+    up = {key: replace(hold, registered=NOW) for key, hold in state.holds.items()}
+    view = replace(ec2(), ended={"i-1": InstanceEnd("Server.SpotInstanceTermination")})
+    after = decide(slurm(states={"g-1": OFF}), view, replace(state, holds=up), now=NOW + 600).state
+    assert not (after.insufficient_capacity or after.registration_failures or after.holds)
