@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -44,5 +45,5 @@ def test_the_version_of_the_second_run_became_champion_and_the_flawed_ones_were_
 
 def test_a_registered_version_and_the_drift_started_runs(life: dict[str, Any]) -> None:
     outcomes = life["outcomes"]
-    assert outcomes["triggered by a model"] == "digits@candidate:1#1"
+    assert re.fullmatch(r"digits@candidate:1#1-[0-9a-f]{16}", outcomes["triggered by a model"])
     assert outcomes["retraining"]["trigger"].startswith("digits:") and int(outcomes["retrained"]) > 2

@@ -60,12 +60,16 @@ def show(name: Name, form: Form = Format.TEXT) -> None:
     Example: landbridge catalog show p6-b300.48xlarge
     """
     from landbridge.catalog import instances, regions
+    from landbridge.catalog.hardware.fractional_gpus import fractional_gpus
     from landbridge.cli.display.catalog import described_region, described_type
 
     if name in regions():
         facts = described_region(name, regions()[name])
     elif name in instances():
         facts = described_type(instances()[name])
+    elif name in fractional_gpus():
+        typer.echo(f"landbridge: {fractional_gpus()[name].reason(name)}", err=True)
+        raise typer.Exit(2)
     else:
         _refuse("instance type or region", name, (*regions(), *instances()))
     if form is Format.JSON:

@@ -22,12 +22,10 @@ from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed
 from landbridge.models.history import TAG_PREFIX, read_history
 from landbridge.models.names import model_name_fault, model_version_fault
 from landbridge.models.signers import ModelTrust
-from landbridge.models.version_tags import CLASS_TAG
+from landbridge.models.version_tags import CLASS_TAG, KEY_DIGITS
 from landbridge.plan.resource_names import MODELS_PREFIX
 
 _bundle = re.compile(r"(\d+)(?:-([0-9a-f]+))?\.tar").fullmatch
-#: Digits of a digest in a key. Landbridge's choice.
-_DIGITS = 16
 _OTHER = "the bucket has another version of this number: the model was deleted and created again; register it under another name"
 
 
@@ -50,7 +48,7 @@ def archive(
         bundles = [match for key in present if (match := _bundle(key.removeprefix(f"{folder}{name}/")))]
         tags, foreign, other = registry.tags(name), False, False
         for version in registry.versions(name):
-            digest = version.digest[:_DIGITS]
+            digest = version.digest[:KEY_DIGITS]
             key = f"{folder}{name}/{version.version}-{digest}.tar"
             if not digest:
                 continue

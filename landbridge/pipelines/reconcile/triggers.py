@@ -13,7 +13,7 @@ from landbridge.pipelines.definition.model import (
     PipelineTrigger,
     ScheduleTrigger,
 )
-from landbridge.pipelines.runs.names import is_run_of
+from landbridge.pipelines.runs.names import is_run_of, run_name
 from landbridge.pipelines.runs.request import PipelineSource, RequestError, RunRequest, TriggerKind
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -37,8 +37,8 @@ class DriftEvent:
 
 @dataclass(frozen=True, slots=True)
 class ModelEvent:
-    """Complete version of a registered model, or a version that has an alias since `at`. `key` has model, alias, version and
-    the number of the move.
+    """Complete version of a registered model, or a version that has an alias since `at`. `key` has model, alias, version, the
+    number of the move, and after a hyphen the first digits of the version's digest.
     """
 
     key: str
@@ -70,7 +70,7 @@ def due_request(
     """
     definition = source.definition
     for trigger in definition.triggers:
-        for kind, key in _causes(trigger, definition, registered, view, max(runs.values(), default=None), now):
+        for kind, key in _causes(trigger, definition, registered, view, runs, now):
             datasets = dict(_newest(definition, view))
             if kind == "dataset":
                 name, _, version = key.partition(":")
@@ -96,7 +96,7 @@ def wanted_datasets(definition: PipelineDefinition) -> frozenset[str]:
 def model_of(key: str) -> str:
     """Return NAME/VERSION of the key of a model's event."""
     subject, _, version = key.partition("#")[0].partition(":")
-    return f"{subject.partition('@')[0]}/{version}"
+    return f"{subject.partition('@')[0]}/{version.partition('-')[0]}"
 
 
 def last_slot(trigger: ScheduleTrigger, now: float) -> float:
@@ -113,7 +113,7 @@ def _causes(
     definition: PipelineDefinition,
     registered: float,
     view: TriggerView,
-    last_run: float | None,
+    runs: Mapping[str, float],
     now: float,
 ) -> Iterator[tuple[TriggerKind, str]]:
     """Yield kind and key of each cause of a trigger that is due, the oldest first."""
@@ -127,7 +127,7 @@ def _causes(
         if slot > registered:
             yield "schedule", datetime.fromtimestamp(slot, UTC).strftime("%Y-%m-%dT%H:%MZ")
     elif isinstance(trigger, DriftTrigger):
-        event = view.drifts.get(trigger.service)
+        event, last_run = view.drifts.get(trigger.service), max(runs.values(), default=None)
         is_cool = last_run is None or now - last_run >= trigger.cool_down_hours * 3600
         if event is not None and event.at > registered and is_cool:
             yield "drift", f"{trigger.service}:{event.key}"
@@ -135,8 +135,16 @@ def _causes(
         events = [each for each in view.models.get(trigger.model, ()) if each.alias == (trigger.alias or "")]
         for each in sorted(events, key=lambda each: (each.at, each.key)):
             # Else a pipeline that registers the model would start itself for ever.
-            if each.at > registered and not is_run_of(each.pipeline_run, definition.name):
+            is_own = is_run_of(each.pipeline_run, definition.name)
+            if each.at > registered and not is_own and not _had_run(each, definition.name, runs):
                 yield "model", each.key
+
+
+def _had_run(event: ModelEvent, pipeline: str, runs: Mapping[str, float]) -> bool:
+    """Return whether an earlier release, whose keys had no digest, started the run of an event."""
+    ended = runs.get(run_name(pipeline, "model", event.key.rpartition("-")[0]))
+    # A version that was created again after the end of that run is another one.
+    return ended is not None and event.at <= ended
 
 
 def _newest(definition: PipelineDefinition, view: TriggerView) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ import base64
 import codecs
 import configparser
 import json
+import re
 import ssl
 import urllib.error
 import urllib.parse
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.models.history import AliasRecord, read_history
-from landbridge.models.version_tags import DIGEST_TAG, PIPELINE_RUN_TAG, PLACEHOLDER_TAG
+from landbridge.models.version_tags import DIGEST_TAG, KEY_DIGITS, PIPELINE_RUN_TAG, PLACEHOLDER_TAG
 from landbridge.pipelines.service.config import AccountRegistry
 from landbridge.timestamps import parse_iso
 
@@ -76,7 +77,11 @@ def _events(session: "_Session", model: str) -> Iterator[dict[str, Any]]:
     versions = {str(each["version"]): each for each in session.versions(model)}
     complete = {number: each for number, each in versions.items() if _is_complete(each)}
     for number, each in complete.items():
-        yield {"key": f"{model}:{number}", "at": _seconds(each), "pipeline_run": _tags(each).get(PIPELINE_RUN_TAG, "")}
+        yield {
+            "key": f"{model}:{number}-{_mark(each)}",
+            "at": _seconds(each),
+            "pipeline_run": _tags(each).get(PIPELINE_RUN_TAG, ""),
+        }
     records, _ = read_history(_tags(registered))
     for row in registered.get("aliases", ()):
         alias, number = str(row["alias"]), str(row["version"])
@@ -86,7 +91,7 @@ def _events(session: "_Session", model: str) -> Iterator[dict[str, Any]]:
         # MLflow keeps no time of an alias: one that was moved without a record is as old as its version.
         at = parse_iso(move.at) if move is not None else None
         yield {
-            "key": f"{model}@{alias}:{number}#{move.number if move is not None else 0}",
+            "key": f"{model}@{alias}:{number}#{move.number if move is not None else 0}-{_mark(complete[number])}",
             "at": _seconds(complete[number]) if at is None else at,
             "alias": alias,
             "pipeline_run": _tags(complete[number]).get(PIPELINE_RUN_TAG, ""),
@@ -102,6 +107,11 @@ def _move(records: tuple[AliasRecord, ...], alias: str, version: str) -> AliasRe
 def _is_complete(version: Mapping[str, Any]) -> bool:
     tags = _tags(version)
     return bool(tags.get(DIGEST_TAG)) and PLACEHOLDER_TAG not in tags
+
+
+def _mark(version: Mapping[str, Any]) -> str:
+    """Return the first digits of the digest: a model that is deleted and created again has the same numbers."""
+    return re.sub(r"[^0-9a-f]", "", _tags(version)[DIGEST_TAG])[:KEY_DIGITS]
 
 
 def _tags(row: Mapping[str, Any]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.catalog import InstanceType, instances
+from landbridge.catalog.hardware.fractional_gpus import fractional_gpus
 from landbridge.environment import CapacityBlock, Environment
 from landbridge.findings import DataPath, Finding, Severity, error, info, warning
 from landbridge.rules.environment_paths import CapacityAt, capacities, pool_capacities, pools, suggestion
@@ -14,16 +15,20 @@ def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
     """The instance types of a pool and its fallbacks are in the catalogue.
 
     Interfaces, GPUs, processors and zones follow from the type; EC2 refuses a misspelt one only when the first node
-    starts.
-    Source: EC2 DescribeInstanceTypes, as in landbridge/catalog/instances.
+    starts. Types with a fraction of a GPU need NVIDIA's GRID driver: a site with an image that has it adds the type.
+    Source: EC2 DescribeInstanceTypes, as in landbridge/catalog/instances; landbridge/catalog/fractional_gpus.yaml.
     """
-    known_types = instances()
+    known_types, fractions = instances(), fractional_gpus()
     types_in_file: list[tuple[DataPath, str]] = [(at.at("instance"), at.pool.instance) for at in pools(environment)]
     types_in_file += [
         (at.at("instance"), at.instance) for at in capacities(environment) if at.capacity.instance is not None
     ]
     for path, name in types_in_file:
         if name in known_types:
+            continue
+        if name in fractions:
+            fix = f"use {fractions[name].whole}, or add the type to the catalogue (docs/how-to/add-an-instance-type.md) and build an image with that driver"
+            yield error(path, fractions[name].reason(name), fix=fix)
             continue
         family = known_types.family(name.partition(".")[0])
         fix = suggestion(name, family or known_types)

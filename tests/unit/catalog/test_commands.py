@@ -56,6 +56,12 @@ def test_unknown_names_and_empty_results_have_their_exit_status(arguments: tuple
     assert done.stderr and "Traceback" not in done.stderr
 
 
+def test_show_says_why_a_type_with_a_fraction_of_a_gpu_is_not_known() -> None:
+    done = landbridge("show", "gr6f.4xlarge")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "1/2 of an L4 (11444 MiB)" in done.stderr and "GRID driver" in done.stderr
+
+
 def test_show_prints_all_facts_of_a_type_or_a_region() -> None:
     shown = landbridge("show", "p6e-gb200.36xlarge").stdout
     for words in ("4 x gb200", "72 GPUs", "arm64", "u-p6e-gb200x72", "capacity_block", "16: 1 interfaces, 200 Gbps"):

@@ -17,6 +17,8 @@ from landbridge.catalog import (
     services,
     storage,
 )
+from landbridge.catalog.hardware.fractional_gpus import fractional_gpus
+from landbridge.catalog.hardware.hardware import FRACTIONS
 from tests.unit.catalog.peers.compared import COMPLETE
 
 LUSTRE = storage().fsx_lustre
@@ -132,6 +134,14 @@ def test_every_accelerated_type_has_an_image() -> None:
     assert eks.parameter_for("x86_64") is None
     expected = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/arm64/nvidia/recommended/image_id"
     assert eks.parameter_for("arm64", "1.34") == expected
+
+
+def test_a_fraction_of_a_gpu_has_that_part_of_its_memory() -> None:
+    for name, fraction in fractional_gpus().items():
+        whole = instances()[fraction.whole].accelerators
+        assert whole is not None and whole.memory_mib is not None and whole.type == fraction.gpu.lower(), name
+        assert (whole.count, whole.memory_mib * fraction.fraction) == (1, fraction.memory_mib), name
+        assert fraction.fraction in FRACTIONS, name
 
 
 def test_a_feature_has_all_its_endpoints_once() -> None:

@@ -14,6 +14,7 @@ ROWS = [
     Row("unknown-instance-type", "misspelt family", {TYPE: "p6-b2000.48xlarge"}, TYPE, '"p6-b200.48xlarge"'),
     Row("unknown-instance-type", "misspelt fallback type", {FALLBACK: {**ON_DEMAND, "instance": "p5e.48xlagre"}}, OTHER, '"p5e.48xlarge"'),
     Row("unknown-instance-type", "an UltraServer for an instance type", {TYPE: "u-p6e-gb200x72"}, TYPE, "UltraServer"),
+    Row("unknown-instance-type", "a type with an eighth of a GPU", {TYPE: "g6f.xlarge"}, TYPE, "1/8 of an L4 (2861 MiB)"),
     Row("fallback-accelerators", "a fallback with fewer GPUs", {FALLBACK: {**ON_DEMAND, "instance": "p5.4xlarge"}}, OTHER, "1 H100"),
     Row("fallback-accelerators", "a fallback with other GPUs", {FALLBACK: {**ON_DEMAND, "instance": "p4d.24xlarge"}}, OTHER, "A100"),
     Row("fallback-accelerators", "a fallback with half the GPU memory", {**ANYWHERE, TYPE: "p4de.24xlarge", FALLBACK: {**ON_DEMAND, "instance": "p4d.24xlarge"}}, OTHER, "40960 MiB"),
