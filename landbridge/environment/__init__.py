@@ -31,7 +31,7 @@ from landbridge.environment.aws.file_systems import DataRepository, Efs, FsxLust
 from landbridge.environment.aws.guardrails import Budget, GuardrailsSettings
 from landbridge.environment.aws.iam import Egress, IamSettings, Ingress, Statement
 from landbridge.environment.aws.images import ImageBuild, ImageSource
-from landbridge.environment.aws.network import ExistingSubnet, ExistingVpc, Kubernetes
+from landbridge.environment.aws.network import ExistingSubnet, ExistingVpc
 from landbridge.environment.aws.other_regions import OtherRegion, RegionPool
 from landbridge.environment.aws.pool import Interface, NicPolicy, Placement
 from landbridge.environment.aws.sagemaker import SageMakerSettings
@@ -122,7 +122,6 @@ __all__ = [
     "ImageSource",
     "Ingress",
     "Interface",
-    "Kubernetes",
     "Link",
     "Loaded",
     "LockedImage",

@@ -32,7 +32,6 @@ def in_region(environment: Environment, region: str) -> Environment:
             ),
             "other_regions": {},
             "services": None,
-            "kubernetes": None,
             "quotas": {},
         }
     )

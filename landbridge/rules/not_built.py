@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, error, warning
+from landbridge.findings import DataPath, Finding, warning
 from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
 
@@ -21,19 +21,6 @@ def not_built_yet(environment: Environment) -> Iterator[Finding]:
         if is_requested:
             message = f"{description} is checked and planned, but not created yet"
             yield warning(path, message, fix=_ACCEPT)
-
-
-@rule
-def kubernetes_not_built(environment: Environment) -> Iterator[Finding]:
-    """A file does not ask for an EKS cluster: `up` creates the subnets and endpoints of one, and no cluster, node group or add-on.
-
-    The owner of a cluster of their own in these subnets suppresses this.
-    Source: docs/decisions/0019-accepted-before-built.md.
-    """
-    if environment.aws.kubernetes is not None:
-        message = "Landbridge creates no EKS cluster: aws.kubernetes reserves addresses, subnets and endpoints only"
-        fix = "remove aws.kubernetes; or create the cluster yourself in these subnets, and suppress this with a reason"
-        yield error(("aws", "kubernetes"), message, fix=fix)
 
 
 def _pools(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:

@@ -32,11 +32,9 @@ class PublicImage(Facts):
     software: tuple[str, ...]
     versions: Mapping[str, str] = {}
 
-    def parameter_for(self, architecture: Architecture, kubernetes: str | None = None) -> str | None:
-        """Return the parameter's name; None without an image for it, or if a Kubernetes version is missing."""
-        if architecture not in self.architectures or ("{kubernetes}" in self.parameter and kubernetes is None):
-            return None
-        return self.parameter.format(arch=architecture, kubernetes=kubernetes)
+    def parameter_for(self, architecture: Architecture) -> str | None:
+        """Return the parameter's name; None without an image for this architecture."""
+        return self.parameter.format(arch=architecture) if architecture in self.architectures else None
 
 
 class _Images(Facts):
@@ -84,9 +82,7 @@ def root_device(name: str) -> str | None:
 def image_behind(parameter: str) -> PublicImage | None:
     """Return the public image of a parameter; None if the catalogue does not contain it."""
     for image in images().values():
-        pattern = (
-            re.escape(image.parameter).replace(r"\{arch\}", "(x86_64|arm64)").replace(r"\{kubernetes\}", r"1\.\d+")
-        )
+        pattern = re.escape(image.parameter).replace(r"\{arch\}", "(x86_64|arm64)")
         if re.fullmatch(pattern, parameter):
             return image
     return None

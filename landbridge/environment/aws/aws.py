@@ -10,7 +10,7 @@ from landbridge.environment.aws.cloud_services import CloudServices
 from landbridge.environment.aws.guardrails import GuardrailsSettings
 from landbridge.environment.aws.iam import Egress, IamSettings, Ingress
 from landbridge.environment.aws.images import ImageSource, KeyArn, NodeChecks
-from landbridge.environment.aws.network import EndpointPolicy, ExistingVpc, Kubernetes, Logs
+from landbridge.environment.aws.network import EndpointPolicy, ExistingVpc, Logs
 from landbridge.environment.aws.other_regions import OtherRegion
 from landbridge.environment.aws.pool import NicPolicy, PoolSettings
 from landbridge.environment.base import Model, Region, Text, Url, Word, Zone
@@ -80,7 +80,6 @@ class Aws(Model):
     )
     iam: IamSettings = IamSettings.with_defaults()
     guardrails: GuardrailsSettings = GuardrailsSettings.with_defaults()
-    kubernetes: Kubernetes | None = None
     logs: Logs = Logs.with_defaults()
     quotas: Mapping[QuotaCode, int] = Field(
         default={},

@@ -1,12 +1,12 @@
-"""Environment keys of an existing VPC, of CloudWatch Logs and of EKS."""
+"""Environment keys of an existing VPC and of CloudWatch Logs."""
 
 from collections.abc import Mapping
 from ipaddress import IPv4Network
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import Model, Word, Zone
+from landbridge.environment.base import Model, Zone
 
 SubnetId = Annotated[str, StringConstraints(pattern=r"^subnet-[0-9a-f]{8,17}$")]
 RouteTableId = Annotated[str, StringConstraints(pattern=r"^rtb-[0-9a-f]{8,17}$")]
@@ -58,25 +58,3 @@ class Logs(Model):
         default=180, ge=1, description="retention in days; one of the values that CloudWatch Logs permits"
     )
     flow_logs: bool = Field(default=False, description="VPC flow logs; billed by volume")
-
-
-class Kubernetes(Model):
-    """EKS cluster in addition to Slurm, in the same VPC."""
-
-    version: Annotated[str, StringConstraints(pattern=r"^1\.\d{2}$")]
-    service_cidr: IPv4Network = Field(
-        default=IPv4Network("172.20.0.0/16"), description="range of service addresses; the default is that of EKS"
-    )
-    pod_cidr: IPv4Network | None = Field(
-        default=None,
-        description="secondary CIDR block of the VPC for pods; none: pods use addresses of the nodes' subnets",
-    )
-    pods_per_node: int = Field(default=30, ge=1, le=250)
-    pools: tuple[Word, ...] = Field(default=(), description="pools whose nodes join it instead of Slurm")
-    hybrid_nodes: bool = Field(default=False, description="on-prem nodes join the cluster through the link")
-    endpoint: Literal["private", "public"] = Field(
-        default="private", description="endpoint of the API server, reachable from the VPC or from the internet"
-    )
-    vpc_cni: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")] = Field(
-        default="1.20.1", description="version of the VPC CNI; efa-only interfaces require 1.18.5"
-    )

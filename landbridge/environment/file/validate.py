@@ -44,6 +44,7 @@ STAND_INS: dict[DataPath, Any] = {
 }
 #: Fixes for keys that a former version had, by model and key.
 REMOVED_KEYS: dict[tuple[str, str], str] = {
+    ("Aws", "kubernetes"): "remove it: Landbridge builds no EKS cluster",
     (
         "Spot",
         "allocation",

@@ -1,5 +1,8 @@
 """Dumps of a control plane in a folder: their checksums, their age, and the check that each is complete.
 
+PostgreSQL's dumps are read to their ends by pg_restore on the host of the databases: when they are written
+(landbridge_mlflow_upgrade.py) and before a restore (restore_dumps.yml of the role mlflow). Here their first bytes are compared.
+
 As a program: `python -m landbridge.ops.site_loss.dumps seal|verify FOLDER`, or `... dumps check PATH...` for single dumps and folders.
 """
 
@@ -13,11 +16,11 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
-from landbridge.ops.site_loss.postgresql_archive import archive_problem
-
 SUMS = "SHA256SUMS"
 #: Last line of a complete dump, with its end, and the time in it. Source: mariadb-dump(1), --dump-date; client/mysqldump.c, write_footer.
 _MARIADB_END = re.compile(rb"(?:\A|\n)-- Dump completed(?: on (\d{4}-\d\d-\d\d [ \d]\d:\d\d:\d\d))?\n\Z")
+#: First bytes of pg_dump's custom format. Source: PostgreSQL, src/bin/pg_dump/pg_backup_archiver.c, WriteHead.
+_POSTGRESQL = b"PGDMP"
 _TIME = re.compile(r"-periodic-(\d{8}T\d{6})")
 _BLOCK = 1 << 20
 
@@ -85,13 +88,18 @@ def unreadable(path: Path) -> Iterator[str]:
     # A dump that is named alone is Slurm's if it is not an archive, whatever its name.
     for dump in _files(path) if path.is_dir() else [path]:
         if dump.suffix == ".dump":
-            problem = archive_problem(dump)
+            problem = None if _begins_with(dump, _POSTGRESQL) else "is not a dump of PostgreSQL"
         elif dump.name.endswith(".sql.gz") or dump == path:
             problem = None if _MARIADB_END.search(_tail(dump)) else "is cut off"
         else:
             continue
         if problem is not None:
             yield f"{dump.name} {problem}"
+
+
+def _begins_with(dump: Path, magic: bytes) -> bool:
+    with dump.open("rb") as file:
+        return file.read(len(magic)) == magic
 
 
 def _tail(dump: Path) -> bytes:

@@ -36,7 +36,7 @@ def aws_spend(environment: Environment) -> Spend:
 
 
 def _aws_items(environment: Environment) -> list[BillItem]:
-    """Return pools in the file's order, then services in AWS, file systems, the network and the EKS control plane.
+    """Return pools in the file's order, then services in AWS, file systems and the network.
 
     The volume of traffic and of bucket contents is not known in advance; they are listed with their unit price.
     """

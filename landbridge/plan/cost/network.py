@@ -1,4 +1,4 @@
-"""Cost of the network: the link, NAT gateways, VPC endpoints; and the EKS control plane."""
+"""Cost of the network: the link, NAT gateways, VPC endpoints."""
 
 from collections.abc import Iterator
 
@@ -23,8 +23,6 @@ def network_spend(environment: Environment) -> Iterator[BillItem]:
     if endpoints and zones:
         description = f"{endpoints} interface endpoints in {zones} zone{'s' * (zones > 1)}"
         yield from hourly(description, "interface_endpoint", region, endpoints * zones)
-    if environment.aws.kubernetes is not None:
-        yield from hourly("EKS control plane", "eks_cluster", region, 1, "control")
     for name, region_environment in other_regions(environment).items():
         yield from _other_region(name, region_environment)
     if gateways:

@@ -22,7 +22,7 @@ from landbridge.plan.network.subnets import PlannedSubnet, Tier, subnets
 from landbridge.plan.storage import addresses as storage_addresses
 from landbridge.plan.zones import services_zones
 
-RangeKind = Literal["site", "vpc", "region", "subnet", "container", "pods", "services", "tunnel", "line"]
+RangeKind = Literal["site", "vpc", "region", "subnet", "container", "tunnel", "line"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class SubnetBudget:
     """Address budget of one subnet in the worst case: every node that may start in it runs.
 
     `addresses` is the number of usable addresses, `needed` the number of used ones, `free` the difference (below 0: not
-    enough). `per_pool` is each pool's part of `nodes` and `pods`. `link` is the transit gateway's attachment,
+    enough). `per_pool` is each pool's part of `nodes`. `link` is the transit gateway's attachment,
     `services` the range reserved for service hosts, and their database.
     """
 
@@ -60,7 +60,6 @@ class SubnetBudget:
     nodes: int
     endpoints: int
     file_systems: int
-    pods: int
     link: int
     nat: int
     services: int
@@ -69,7 +68,7 @@ class SubnetBudget:
     @property
     def needed(self) -> int:
         """Number of addresses that the subnet needs."""
-        return self.nodes + self.endpoints + self.file_systems + self.pods + self.link + self.nat + self.services
+        return self.nodes + self.endpoints + self.file_systems + self.link + self.nat + self.services
 
     @property
     def free(self) -> int:
@@ -90,13 +89,7 @@ def ranges(environment: Environment) -> Iterator[Range]:
     for name, region in aws.other_regions.items():
         yield Range(f"the range of {name}", "region", region.cidr, ("aws", "other_regions", name, "cidr"))
     for subnet in subnets(environment):
-        if subnet.tier != "pods":
-            yield Range(f"the {subnet.tier} subnet of {subnet.zone}", "subnet", subnet.cidr, subnet.path)
-    if aws.kubernetes is not None:
-        if aws.kubernetes.pod_cidr is not None:
-            yield Range("the pods' range", "pods", aws.kubernetes.pod_cidr, ("aws", "kubernetes", "pod_cidr"))
-        path: DataPath = ("aws", "kubernetes", "service_cidr")
-        yield Range("the services' range", "services", aws.kubernetes.service_cidr, path)
+        yield Range(f"the {subnet.tier} subnet of {subnet.zone}", "subnet", subnet.cidr, subnet.path)
     yield from link_ranges(environment)
 
 
@@ -144,29 +137,19 @@ def ip_budget(environment: Environment) -> tuple[SubnetBudget, ...]:
     demands = [_demand(environment, pool) for pool in environment.aws.pools]
     endpoints = sum(endpoint.kind == "interface" for endpoint in endpoint_services(environment))
     file_system_addresses = storage_addresses(environment)
-    has_pod_range = environment.aws.kubernetes is not None and environment.aws.kubernetes.pod_cidr is not None
     resolver_counts = resolver_addresses(environment)
     return tuple(
-        _budget(
-            environment,
-            plan,
-            demands,
-            endpoints + resolver_counts.get(plan.zone, 0),
-            file_system_addresses,
-            has_pod_range,
-        )
+        _budget(environment, plan, demands, endpoints + resolver_counts.get(plan.zone, 0), file_system_addresses)
         for plan in plans
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """Addresses of a pool's nodes and of their pods by zone, in the worst case."""
+    """Addresses of a pool's nodes by zone, in the worst case."""
 
     pool: str
     nodes: Mapping[str, int]
-    pods: Mapping[str, int]
-    machines: Mapping[str, int]
 
 
 def _demand(environment: Environment, pool: PoolSettings) -> _Demand:
@@ -179,14 +162,7 @@ def _demand(environment: Environment, pool: PoolSettings) -> _Demand:
             capacity_size = pool.max_nodes if terms.size is None else terms.size
             node_counts[zone] = min(pool.max_nodes, node_counts.get(zone, 0) + capacity_size)
             widest[zone] = max(widest.get(zone, 0), addresses_per_node)
-    kubernetes = environment.aws.kubernetes
-    pods = kubernetes.pods_per_node if kubernetes is not None and pool.name in kubernetes.pools else 0
-    return _Demand(
-        pool.name,
-        {zone: count * widest[zone] for zone, count in node_counts.items()},
-        {zone: count * pods for zone, count in node_counts.items()},
-        node_counts,
-    )
+    return _Demand(pool.name, {zone: count * widest[zone] for zone, count in node_counts.items()})
 
 
 def _budget(
@@ -195,12 +171,9 @@ def _budget(
     demands: list[_Demand],
     endpoints: int,
     file_system_addresses: Mapping[str, int],
-    has_pod_range: bool,
 ) -> SubnetBudget:
-    is_private, is_pod_tier = plan.tier == "private", plan.tier == "pods"
-    holds_pods = is_pod_tier if has_pod_range else is_private
+    is_private = plan.tier == "private"
     node_addresses = {demand.pool: demand.nodes.get(plan.zone, 0) if is_private else 0 for demand in demands}
-    pod_addresses = {demand.pool: demand.pods.get(plan.zone, 0) if holds_pods else 0 for demand in demands}
     return SubnetBudget(
         zone=plan.zone,
         tier=plan.tier,
@@ -210,15 +183,10 @@ def _budget(
         nodes=sum(node_addresses.values()),
         endpoints=endpoints if is_private else 0,
         file_systems=file_system_addresses.get(plan.zone, 0) if is_private else 0,
-        pods=sum(pod_addresses.values()),
         link=int(is_private and environment.link is not None),
         nat=int(plan.tier == "public"),
         services=_services(environment, plan.zone) if is_private else 0,
-        per_pool={
-            name: node_addresses[name] + pod_addresses[name]
-            for name in node_addresses
-            if node_addresses[name] + pod_addresses[name]
-        },
+        per_pool={name: count for name, count in node_addresses.items() if count},
     )
 
 
@@ -235,7 +203,7 @@ def _may_overlap(first: Range, other: Range) -> bool:
     kinds = {first.kind, other.kind}
     if kinds == {"container"}:
         return True
-    if kinds in ({"vpc", "subnet"}, {"vpc", "pods"}):
+    if kinds == {"vpc", "subnet"}:
         inner, outer = (other, first) if first.kind == "vpc" else (first, other)
         return inner.cidr.subnet_of(outer.cidr)
     return False

@@ -26,8 +26,8 @@ ENDPOINT_ADDRESSES = 2
 #: limited.
 LOG_PREFIX = "/aws/vendedlogs/landbridge"
 _MAX_RULE_NAME_CHARACTERS = 64
-#: DNS suffixes of AWS endpoints by service ("" for all others): public partition, and China.
-_SUFFIXES = {"": ("amazonaws.com", "amazonaws.com.cn"), "eks-auth": ("api.aws", "api.amazonwebservices.com.cn")}
+#: DNS suffixes of AWS endpoints: public partition, and China.
+_SUFFIXES = ("amazonaws.com", "amazonaws.com.cn")
 
 
 class ForwardPlan(Args):
@@ -196,12 +196,11 @@ def aws_domains(environment: Environment) -> tuple[str, ...]:
 def endpoint_domain(service: str, region: str) -> str:
     """Return the DNS name of a service in a region: the parts of the endpoint's service name in reverse order.
 
-    Source: AWS PrivateLink guide, private DNS names of interface endpoints; Amazon EKS User Guide for eks-auth.
+    Source: AWS PrivateLink guide, private DNS names of interface endpoints.
     """
     region_facts = regions().get(region)
     is_china = region_facts is not None and region_facts.partition == "aws-cn"
-    suffix = _SUFFIXES["eks-auth" if service == "eks-auth" else ""][is_china]
-    return ".".join([*reversed(service.split(".")), region, suffix])
+    return ".".join([*reversed(service.split(".")), region, _SUFFIXES[is_china]])
 
 
 def _interfaces(environment: Environment) -> Iterator[Endpoint]:

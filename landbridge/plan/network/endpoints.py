@@ -44,12 +44,6 @@ def features(environment: Environment) -> Mapping[str, str]:
     built_image = next((name for name, source in environment.aws.images.items() if source.build is not None), None)
     if built_image is not None:
         reasons["image_builder"] = f"builds of the image {built_image}"
-    if environment.aws.kubernetes is not None:
-        reasons |= {
-            "eks": "nodes that join the Kubernetes cluster",
-            "ecr": "the cluster's own images",
-            "load_balancing": "load balancers made from the cluster",
-        }
     if environment.mlops.sagemaker is not None:
         job_reason = "training jobs of SageMaker"
         reasons |= {"sagemaker": f"{job_reason} and the model registry"}

@@ -1,4 +1,4 @@
-"""Subnets: a private one in each zone, public ones for NAT gateways, and those of Kubernetes pods."""
+"""Subnets: a private one in each zone, and public ones for NAT gateways."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from landbridge.findings import DataPath
 from landbridge.plan.network.services.serving import cloud_model_servers
 from landbridge.plan.zones import environment_zones, services_zones, storage_zone
 
-Tier = Literal["private", "public", "pods"]
+Tier = Literal["private", "public"]
 
 #: A range is divided into this many equal parts: one for each zone number, and part 0 of the VPC's range for public
 #: subnets.
@@ -41,12 +41,7 @@ def subnets(environment: Environment) -> tuple[PlannedSubnet, ...]:
     """
     zones = used_zones(environment)
     public_zones = nat_zones(environment, zones)
-    planned = [
-        *_planned(environment, "private", zones),
-        *_planned(environment, "public", public_zones),
-        *_planned(environment, "pods", zones),
-    ]
-    return tuple(planned)
+    return (*_planned(environment, "private", zones), *_planned(environment, "public", public_zones))
 
 
 def used_zones(environment: Environment) -> tuple[str, ...]:
@@ -99,15 +94,11 @@ def _subnet(environment: Environment, tier: Tier, zone: str) -> PlannedSubnet | 
     subnet.
     """
     aws = environment.aws
-    if tier == "pods":
-        pod_cidr = aws.kubernetes.pod_cidr if aws.kubernetes is not None else None
-        path: DataPath = ("aws", "kubernetes", "pod_cidr")
-        return PlannedSubnet(zone, tier, part(pod_cidr, zone_number(zone)), path) if pod_cidr is not None else None
     if tier == "public":
         return PlannedSubnet(zone, tier, part(part(aws.cidr, 0), zone_number(zone)), ("aws", "cidr"))
     if aws.vpc is not None:
         existing = aws.vpc.subnets.get(zone)
-        path = ("aws", "vpc", "subnets", zone, "cidr")
+        path: DataPath = ("aws", "vpc", "subnets", zone, "cidr")
         return PlannedSubnet(zone, tier, existing.cidr, path, existing.id) if existing is not None else None
     if zone in aws.subnets:
         return PlannedSubnet(zone, tier, aws.subnets[zone], ("aws", "subnets", zone))

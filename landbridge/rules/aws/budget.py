@@ -17,7 +17,7 @@ _ACCOUNTS: DataPath = ("budget", "accounts")
 _COSTS: tuple[DataPath, ...] = (
     *POOL_SIZES,
     ("aws", "pools", "*", "min_nodes"),
-    *(("aws", key) for key in ("nat", "vpc", "vpc_endpoints", "endpoints", "kubernetes")),
+    *(("aws", key) for key in ("nat", "vpc", "vpc_endpoints", "endpoints")),
     *SHARES,
     ("link",),
     ("burst", "prices"),

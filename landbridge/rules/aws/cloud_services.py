@@ -70,8 +70,6 @@ def _site_settings(environment: Environment) -> Iterator[tuple[bool, str, DataPa
         ("storage", "home"),
         "write storage: {home: {kind: efs}}",
     )
-    hybrid = aws.kubernetes is not None and aws.kubernetes.hybrid_nodes
-    yield hybrid, "hybrid nodes need on-prem nodes, and there is no site", ("aws", "kubernetes", "hybrid_nodes"), remove
     anywhere_message = "IAM Roles Anywhere is for on-prem hosts, and there is no site: instances have instance profiles"
     yield aws.iam.anywhere is not None, anywhere_message, ("aws", "iam", "anywhere"), remove
     activation_message = "a hybrid activation is for on-prem hosts, and there is no site"

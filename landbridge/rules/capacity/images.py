@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from landbridge.catalog.aws.images import architecture_of, image_behind, images, root_device
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error, warning
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.environment_paths import PoolAt, pool_capacities, pools, suggestion
 from landbridge.rules.registry import rule
 
@@ -45,8 +45,7 @@ def unknown_image(environment: Environment) -> Iterator[Finding]:
         fix = suggestion(image, images_of_file)
         if public is not None and "did you mean" not in fix:
             architecture = owner.type.cpus.architecture if owner.type is not None else "x86_64"
-            kubernetes = environment.aws.kubernetes
-            parameter = public.parameter_for(architecture, kubernetes.version if kubernetes else None)
+            parameter = public.parameter_for(architecture)
             fix = f"add it under aws.images: {{{image}: {{parameter: {parameter}}}}}" if parameter else fix
         message = f'there is no image "{image}" in aws.images'
         yield error(owner.at("image"), message, fix=fix, related=(IMAGES,))
@@ -59,11 +58,9 @@ def pool_without_image(environment: Environment) -> Iterator[Finding]:
     Without one its launch template refers to a parameter that does not exist: every launch fails.
     Source: EC2 API Reference, LaunchTemplate (ImageId); docs/explanation/node-image-contract.md.
     """
-    kubernetes = environment.aws.kubernetes
-    eks_pools = kubernetes.pools if kubernetes is not None else ()
     built = next((name for name, source in environment.aws.images.items() if source.build is not None), None)
     for owner in pools(environment):
-        if owner.pool.image is None and owner.pool.name not in eks_pools:
+        if owner.pool.image is None:
             name = built or "node"
             message = f"the pool {owner.pool.name} has no image: no node of it can boot"
             declare = "" if built else " and, under aws, images: {node: {build: {}}}"
@@ -115,7 +112,7 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
             )
         elif last not in _VALUES and not _has_other_ending(parameter):
             message = f"{parameter} is not a known parameter with an AMI id"
-            image_parameters = [image.parameter.format(arch="x86_64", kubernetes="1.34") for image in images().values()]
+            image_parameters = [image.parameter.format(arch="x86_64") for image in images().values()]
             near = did_you_mean(parameter, image_parameters)
             fix = f"did you mean {near}?" if near else "run `landbridge lock`, which queries AWS"
             yield warning(path, message, fix=fix)
@@ -182,38 +179,13 @@ def image_without_slurm(environment: Environment) -> Iterator[Finding]:
     Such a node starts, is billed, never registers, and is terminated after resume_timeout; then the next one starts.
     Source: Landbridge (ansible/playbooks/node_image.yml).
     """
-    kubernetes = environment.aws.kubernetes
-    eks_pools = kubernetes.pools if kubernetes is not None else ()
     for pool_image in named_images(environment):
-        if pool_image.parameter.startswith("/aws/service/") and pool_image.owner.pool.name not in eks_pools:
+        if pool_image.parameter.startswith("/aws/service/"):
             message = f"the image {pool_image.name} is a public image of AWS without slurmd: its nodes never register"
             fix = "use an image that Landbridge builds: aws.images: {node: {build: {}}}"
             related = (pool_image.path,)
             path = pool_image.owner.at("image")
             yield warning(path, message, fix=fix, related=related)
-
-
-@rule
-def image_kubernetes(environment: Environment) -> Iterator[Finding]:
-    """The image of an EKS pool has the Kubernetes version of the cluster.
-
-    Kubelets newer than the API server are not supported; older ones by at most three versions.
-    Source: Kubernetes version skew policy; EKS User Guide, "Retrieve recommended AMI IDs".
-    """
-    kubernetes = environment.aws.kubernetes
-    if kubernetes is None:
-        return
-    for pool_image in named_images(environment):
-        if pool_image.owner.pool.name not in kubernetes.pools:
-            continue
-        match = re.search(r"/(?:optimized-ami/|aws-k8s-)(1\.\d+)", pool_image.parameter)
-        related: tuple[DataPath, ...] = (pool_image.path, ("aws", "kubernetes", "version"))
-        if match is not None and match[1] != kubernetes.version:
-            newer = int(match[1][2:]) > int(kubernetes.version[2:])
-            message = f"the image {pool_image.name} is for Kubernetes {match[1]}; the cluster has {kubernetes.version}"
-            severity = Severity.ERROR if newer else Severity.WARNING
-            fix = f"write the parameter for {kubernetes.version}"
-            yield Finding("image-kubernetes", message, pool_image.owner.at("image"), fix, severity, related)
 
 
 @rule

@@ -48,7 +48,7 @@ def private_cidr(environment: Environment) -> Iterator[Finding]:
     Source: RFC 1918, RFC 6598; Amazon VPC User Guide, "VPC CIDR blocks".
     """
     for cidr_range in ranges(environment):
-        if cidr_range.kind not in ("site", "vpc", "region", "pods", "services"):
+        if cidr_range.kind not in ("site", "vpc", "region"):
             continue
         unusable = next((bad for bad in network().unusable if cidr_range.cidr.overlaps(bad)), None)
         if unusable is not None:
@@ -136,7 +136,7 @@ def _vpc_ranges(environment: Environment) -> Iterator[tuple[DataPath, IPv4Networ
 def _follows(overlap: Overlap, overlaps: tuple[Overlap, ...]) -> bool:
     """Return true if a wider range that contains one of the two overlaps the other too."""
     for part, other in ((overlap.first, overlap.second), (overlap.second, overlap.first)):
-        if part.kind not in ("subnet", "pods"):
+        if part.kind != "subnet":
             continue
         for wider in overlaps:
             for container, remainder in ((wider.first, wider.second), (wider.second, wider.first)):
@@ -147,7 +147,7 @@ def _follows(overlap: Overlap, overlaps: tuple[Overlap, ...]) -> bool:
 
 
 def _inside(part: Range, whole: Range) -> bool:
-    return part.kind in ("subnet", "pods") and whole.kind == "vpc" and part.cidr.subnet_of(whole.cidr)
+    return part.kind == "subnet" and whole.kind == "vpc" and part.cidr.subnet_of(whole.cidr)
 
 
 def _is_default(environment: Environment, cidr_range: Range) -> bool:
@@ -156,9 +156,6 @@ def _is_default(environment: Environment, cidr_range: Range) -> bool:
         case "container":
             site = environment.onprem
             return site is None or "container_cidrs" not in site.model_fields_set
-        case "services":
-            kubernetes = environment.aws.kubernetes
-            return kubernetes is None or "service_cidr" not in kubernetes.model_fields_set
         case "tunnel":
             link = environment.link
             is_inside_cidr = cidr_range.path == ("link", "inside_cidrs", cidr_range.path[-1])

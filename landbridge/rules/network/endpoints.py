@@ -13,8 +13,6 @@ from landbridge.rules.registry import rule
 _ENDPOINTS: DataPath = ("aws", "vpc_endpoints")
 #: The service of regions.yaml for each endpoint.
 _BEHIND = {
-    "eks": "eks",
-    "eks-auth": "eks",
     "elasticfilesystem": "efs",
     "aps-workspaces": "managed_prometheus",
     "grafana-workspace": "managed_grafana",

@@ -229,26 +229,6 @@ def security_group_count(environment: Environment) -> Iterator[Finding]:
             yield warning(path, message, fix=fix)
 
 
-@rule
-def efa_only_and_cni(environment: Environment) -> Iterator[Finding]:
-    """The Amazon VPC CNI is 1.18.5 or newer if EKS nodes have efa-only interfaces.
-
-    An older version tries to assign addresses to them and fails, and the node never becomes ready.
-    Source: amazon-eks-user-guide, "Run machine learning training on Amazon EKS with EFA".
-    """
-    kubernetes = environment.aws.kubernetes
-    if kubernetes is None or tuple(int(part) for part in kubernetes.vpc_cni.split(".")) >= (1, 18, 5):
-        return
-    for owner in pools(environment):
-        if owner.pool.name not in kubernetes.pools or owner.type is None:
-            continue
-        if any(nic.type == "efa-only" for nic in pool_interfaces(owner.pool)):
-            message = f"{owner.pool.name} has efa-only interfaces, which vpc-cni {kubernetes.vpc_cni} does not support"
-            fix = "use vpc_cni 1.18.5 or newer, or nics: legacy in this pool"
-            path: DataPath = ("aws", "kubernetes", "vpc_cni")
-            yield error(path, message, fix=fix, related=(owner.at("nics"), owner.at("instance")))
-
-
 def _efa(owner: PoolAt) -> bool:
     return owner.type is not None and any(nic.type != "interface" for nic in pool_interfaces(owner.pool))
 

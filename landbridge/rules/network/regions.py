@@ -79,11 +79,6 @@ def class_obligations(environment: Environment) -> Iterator[Finding]:
 
 def _used_services(environment: Environment) -> Iterator[tuple[str, str, DataPath]]:
     """Yield the catalogue name, the description and the path of each service in use. File systems have separate rules."""
-    kubernetes = environment.aws.kubernetes
-    if kubernetes is not None:
-        yield "eks", "EKS", ("aws", "kubernetes")
-        if kubernetes.hybrid_nodes:
-            yield "eks_hybrid_nodes", "EKS Hybrid Nodes", ("aws", "kubernetes", "hybrid_nodes")
     if environment.link is not None and environment.link.kind == "direct_connect":
         yield "direct_connect", "Direct Connect", ("link", "kind")
     if environment.aws.pools and environment.onprem is not None:

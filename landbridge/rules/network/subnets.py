@@ -155,9 +155,9 @@ def public_subnet(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def subnet_too_small(environment: Environment) -> Iterator[Finding]:
-    """Every zone's subnet has enough addresses for all nodes, pods, endpoints and file systems; AWS reserves five in each.
+    """Every zone's subnet has enough addresses for all nodes, endpoints and file systems; AWS reserves five in each.
 
-    Needed are nodes times interfaces with an address, pods, endpoints, file systems and the transit gateway's
+    Needed are nodes times interfaces with an address, endpoints, file systems and the transit gateway's
     attachment. In a full subnet, launches fail with InsufficientFreeAddressesInSubnet.
     Source: Amazon VPC User Guide, "Subnet sizing"; terraform-aws-eks issue 2511.
     """
@@ -172,7 +172,6 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
         zone_names = ", ".join(budget.zone for budget in budgets)
         counts = {
             "nodes": worst.nodes,
-            "pods": worst.pods,
             "endpoints": worst.endpoints,
             "file systems": worst.file_systems,
             "the link": worst.link,
@@ -183,7 +182,7 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
         message = f"the subnet {worst.cidr} has {worst.addresses} addresses; {worst.needed} are needed in {zone_names} ({parts})"
         path: DataPath = (*_POOLS, names.index(name), "max_nodes") if name in names else worst.path
         layout = tuple((*_POOLS, "*", key) for key in ("name", "nics", "interfaces", "efa"))
-        paths: tuple[DataPath, ...] = (("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))
+        paths: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))
         related = (worst.path, *POOL_SIZES, *layout, *paths, *SHARES, REGION)
         fix = f"{_widened(environment, worst)}use nics: ip_optimised, or lower max_nodes"
         yield error(path, message, fix=fix, related=related)

@@ -53,3 +53,11 @@ def test_the_part_of_a_killed_dump_is_replaced_by_the_next(dumps: ModuleType, tm
     (tmp_path / "dumps" / during[0]).write_bytes(bytes(1000))
     assert dumps.main("1", "records") == 0
     assert not (tmp_path / "dumps" / during[0]).exists() and len(list((tmp_path / "dumps").iterdir())) == 1
+
+
+@pytest.mark.parametrize("dumps", ["mlflow"], indirect=True)
+def test_a_dump_that_pg_restore_cannot_read_to_its_end_is_none(dumps: ModuleType, tmp_path: Path) -> None:
+    # The words of the command: --user postgres -- PROGRAM.
+    program(tmp_path, f'if [ "$4" = pg_restore ]; then cat > {tmp_path}/read; exit 1; fi; echo part')
+    assert dumps.main("2", "records") == 1
+    assert (tmp_path / "read").read_text() == "part\n" and list((tmp_path / "dumps").iterdir()) == []

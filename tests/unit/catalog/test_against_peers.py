@@ -19,10 +19,10 @@ LEAST = {
     peers.botocore_words: 120,
     peers.botocore_ranges: 16,
     peers.botocore_texts: 40,
-    peers.botocore_regions: 450,
+    peers.botocore_regions: 420,
     peers.cfn_lint_offerings: 4400,
     peers.cfn_lint_schemas: 17,
-    peers.cfn_lint_services: 450,
+    peers.cfn_lint_services: 440,
     peers.cfn_lint_iam: 3000,
 }
 

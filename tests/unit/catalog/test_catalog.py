@@ -228,7 +228,7 @@ def test_every_selectable_slurm_version_is_in_the_catalogue() -> None:
 def test_regions_have_their_services_and_geography() -> None:
     virginia, gov, zurich = (regions()[name] for name in ("us-east-1", "us-gov-west-1", "eu-central-2"))
     assert {"fsx_lustre_efa", "capacity_block", "managed_grafana", "fsx_openzfs_single_az_ha_2"} <= virginia.services
-    assert "eks_hybrid_nodes" not in gov.services and gov.geography == "us"
+    assert "hyperpod" not in gov.services and gov.geography == "us"
     assert "fsx_lustre_persistent_2" not in zurich.services and zurich.geography == "ch" and zurich.openzfs is None
     for region in regions().values():
         assert region.openzfs is None or "fsx_openzfs" in region.services

@@ -127,13 +127,12 @@ def test_every_accelerated_type_has_an_image() -> None:
         if kind.accelerators is None:
             continue
         fitting = [image for image in images().values() if image.driver in kind.driver]
-        parameters = [image.parameter_for(kind.cpus.architecture, "1.34") for image in fitting]
+        parameters = [image.parameter_for(kind.cpus.architecture) for image in fitting]
         # V100 and older need the proprietary modules, which no public image contains any more.
         assert any(parameters) or kind.driver == ("proprietary",)
-    eks = images()["eks-nvidia-amazon-linux-2023"]
-    assert eks.parameter_for("x86_64") is None
-    expected = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/arm64/nvidia/recommended/image_id"
-    assert eks.parameter_for("arm64", "1.34") == expected
+    expected = "/aws/service/neuron/dlami/multi-framework/ubuntu-24.04/latest/image_id"
+    assert images()["dlami-neuron-ubuntu-24.04"].parameter_for("x86_64") == expected
+    assert images()["dlami-neuron-ubuntu-24.04"].parameter_for("arm64") is None
 
 
 def test_a_fraction_of_a_gpu_has_that_part_of_its_memory() -> None:
@@ -185,4 +184,4 @@ def test_every_obligation_is_used_and_explained() -> None:
     geographies = {region.geography for region in regions().values()}
     for regime in regimes().values():
         assert regime.aws is None or set(regime.aws.geographies) <= geographies
-    assert {"eks_hybrid_nodes", "capacity_block"} <= services()
+    assert "capacity_block" in services()

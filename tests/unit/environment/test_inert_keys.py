@@ -14,8 +14,6 @@ ROOT = Path(__file__).resolve().parents[3] / "landbridge"
 READERS = ("plan", "burst", "live", "realise", "cli", "ops", "simulation", "acceptance", "policy", "economics")
 #: Keys without a reader in READERS, each with the reason.
 EXCEPTIONS = {
-    "Kubernetes.hybrid_nodes": "no component builds EKS: `check` reports aws.kubernetes as not built (decision 19)",
-    "Kubernetes.vpc_cni": "no component builds EKS: `check` reports aws.kubernetes as not built (decision 19)",
     "Roce.pfc": "the whole table is dumped for the role rdma, whose template reads it",
     "Roce.traffic_class": "the whole table is dumped for the role rdma, whose template reads it",
 }

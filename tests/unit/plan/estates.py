@@ -55,9 +55,6 @@ def bodies(draw: st.DrawFn, *, least: int = 0) -> dict[str, Any]:
         "vpc_endpoints": draw(st.sampled_from(["derived", "gateway", None])),
         "pools": pool_list,
     }
-    if draw(st.booleans()):
-        inside = draw(st.lists(st.sampled_from([pool["name"] for pool in pool_list]), unique=True)) if pool_list else []
-        aws["kubernetes"] = {"version": "1.34", "pools": inside}
     storage: dict[str, Any] = {}
     if draw(st.booleans()):
         storage["cloud_scratch"] = {"kind": "fsx_lustre", "capacity_gib": draw(st.sampled_from([1200, 4800, 48000]))}
@@ -72,10 +69,5 @@ def built(body: dict[str, Any], region: str = REGION) -> Environment:
 
 
 def with_pools(body: dict[str, Any], pool_list: list[dict[str, Any]]) -> Environment:
-    """Return the environment with other pools; Kubernetes keeps those of its pools that still exist."""
-    aws = {**body["aws"], "pools": pool_list}
-    if "kubernetes" in aws:
-        names = {pool["name"] for pool in pool_list}
-        kubernetes = aws["kubernetes"]
-        aws["kubernetes"] = {**kubernetes, "pools": [name for name in kubernetes["pools"] if name in names]}
-    return built({**body, "aws": aws})
+    """Return the environment with other pools."""
+    return built({**body, "aws": {**body["aws"], "pools": pool_list}})

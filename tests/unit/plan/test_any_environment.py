@@ -85,9 +85,6 @@ _aws = st.fixed_dictionaries(
                 "subnets": {"use1-az4": {"id": "subnet-0123456789abcdef0", "cidr": "10.60.0.0/24"}},
             }
         ),
-        "kubernetes": st.fixed_dictionaries(
-            {"version": st.just("1.34")}, optional={"pod_cidr": _cidr, "pools": st.just(["p", "nobody"])}
-        ),
     },
 )
 

@@ -9,6 +9,7 @@ ENVIRONMENT = ("config", "landbridge:environment")
 ROWS = [
     Row("unknown-key", "misspelt key", {(*POOL, "instnce"): "p5.48xlarge"}, (*POOL, "instnce"), '"instance"'),
     Row("unknown-key", "a key at the wrong place", {("instance",): "p5.48xlarge"}, ("instance",), "instance"),
+    Row("unknown-key", "a key of an earlier version", {("aws", "kubernetes"): {"version": "1.34"}}, ("aws", "kubernetes"), "builds no EKS cluster"),
     Row("missing-key", "a pool without a type", {(*POOL, "instance"): REMOVED}, (*POOL, "instance"), "no default"),
     Row("missing-key", "a link without its kind", {("link",): {"gateway_address": "3.3.3.3"}}, ("link", "kind"), "vpn"),
     Row("missing-key", "an account without its data class", {("scheduler", "accounts", "vision"): {}}, ("scheduler", "accounts", "vision", "data_class"), "missing"),

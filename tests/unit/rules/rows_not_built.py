@@ -6,5 +6,4 @@ from tests.unit.rules.row import Row
 ROWS = [
     Row("not-built-yet", "a registry that is planned only", {("mlops", "registry"): {}}, ("mlops", "registry"), "registry"),
     Row("not-built-yet", "a driver that is not installed", {(*POOL, "driver"): "open"}, (*POOL, "driver"), "driver"),
-    Row("kubernetes-not-built", "an EKS cluster", {("aws", "kubernetes"): {"version": "1.34"}}, ("aws", "kubernetes"), "creates no EKS cluster"),
 ]  # fmt: skip

@@ -44,7 +44,6 @@ BROKEN: list[tuple[Changes, str]] = [
     ({("aws", "lease_minutes"): 10**9}, "out-of-range"),
     ({("aws", "protect"): "maybe"}, "wrong-type"),
     ({("aws", "secondary_cidrs"): ["100.64.0.1/16"]}, "wrong-format"),
-    ({("aws", "kubernetes"): {"version": 1.30}}, "wrong-type"),
     ({("aws", "quotas"): {"L-XYZ": 5}}, "wrong-format"),
     ({("link", "mtu"): 9000}, "out-of-range"),
     ({("link", "gateway_address"): "here"}, "wrong-format"),

@@ -94,7 +94,6 @@ def botocore_regions() -> Iterator[Compared]:
     data = botocore.session.get_session().get_data("endpoints")
     words = {
         "efs": "elasticfilesystem",
-        "eks": "eks",
         "batch": "batch",
         "sagemaker": "api.sagemaker",
         "backup": "backup",

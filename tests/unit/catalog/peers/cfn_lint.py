@@ -89,7 +89,7 @@ def _cfn_lint_extensions() -> Iterator[Compared]:
 
 def cfn_lint_services() -> Iterator[Compared]:
     """Yield whether each region has the CloudFormation types of a service."""
-    kinds = {"efs": "AWS::EFS::FileSystem", "eks": "AWS::EKS::Cluster", "batch": "AWS::Batch::ComputeEnvironment"}
+    kinds = {"efs": "AWS::EFS::FileSystem", "batch": "AWS::Batch::ComputeEnvironment"}
     kinds |= {"hyperpod": "AWS::SageMaker::Cluster", "pcs": "AWS::PCS::Cluster", "backup": "AWS::Backup::BackupVault"}
     kinds |= {"rolesanywhere": "AWS::RolesAnywhere::Profile", "managed_prometheus": "AWS::APS::Workspace"}
     kinds |= {"managed_grafana": "AWS::Grafana::Workspace", "direct_connect": "AWS::DirectConnect::Connection"}

@@ -110,14 +110,12 @@ def test_permanent_resources_are_a_fixed_cost() -> None:
         {
             ("aws", "nat"): "per_zone",
             ("aws", "vpc_endpoints"): "derived",
-            ("aws", "kubernetes"): {"version": "1.34"},
             ("storage",): {"cloud_scratch": {"kind": "fsx_lustre", "capacity_gib": 4800}},
         }
     )
     by_what = {line.description: line for line in total.lines}
     assert by_what["VPN connection"].fixed_hour == 0.05
     assert by_what["1 x NAT gateway"].fixed_month == pytest.approx(0.045 * HOURS_PER_MONTH)
-    assert by_what["EKS control plane"].usd_hour == 0.10
     lustre = by_what["cloud_scratch: FSx for Lustre persistent_2, 4,800 GiB"]
     assert lustre.usd_month == lustre.fixed_month == pytest.approx(4800 * 0.210)
     endpoints = next(line for line in total.lines if "interface endpoints in 1 zone" in line.description)

@@ -43,26 +43,6 @@ def test_the_valid_environment_has_no_overlap() -> None:
         ({("onprem", "cidr"): "172.17.0.0/24"}, "the on-prem range", "the container range docker"),
         ({("onprem", "container_cidrs"): {"podman": "10.60.0.0/24"}}, "the container range podman", "the AWS range"),
         (
-            {("aws", "kubernetes"): {"version": "1.34", "service_cidr": "10.20.0.0/20"}},
-            "the on-prem range",
-            "the services' range",
-        ),
-        (
-            {("aws", "kubernetes"): {"version": "1.34", "pod_cidr": "10.20.128.0/17"}},
-            "the on-prem range",
-            "the pods' range",
-        ),
-        (
-            {("aws", "kubernetes"): {"version": "1.34", "pod_cidr": "10.60.128.0/20"}},
-            "the private subnet of use1-az4",
-            "the pods' range",
-        ),
-        (
-            {("aws", "kubernetes"): {"version": "1.34", "pod_cidr": "172.20.0.0/17"}},
-            "the pods' range",
-            "the services' range",
-        ),
-        (
             {("aws", "subnets"): {"use1-az4": "10.60.16.0/20"}, ("aws", "nat"): "single"},
             "the private subnet of use1-az4",
             "the public subnet of use1-az4",
@@ -80,9 +60,7 @@ def test_overlapping_ranges_are_found(changes: dict[DataPath, Any], first: str, 
 
 
 def test_ranges_of_one_purpose_may_overlap() -> None:
-    kubernetes = {"version": "1.34", "pod_cidr": "100.64.0.0/16", "service_cidr": "172.20.0.0/16"}
     changes: dict[DataPath, Any] = {
-        ("aws", "kubernetes"): kubernetes,
         ("aws", "secondary_cidrs"): ["100.64.0.0/16"],
         ("onprem", "container_cidrs"): {"docker": "172.17.0.0/16", "podman": "172.17.0.0/16"},
     }
@@ -129,16 +107,6 @@ def test_file_systems_link_and_endpoints_of_a_subnet_are_counted() -> None:
     assert private.link == 1
     assert private.endpoints > 5
     assert budget({("aws", "vpc_endpoints"): "gateway"}).endpoints == 0
-
-
-def test_pods_need_addresses_of_the_nodes_subnet_unless_they_have_a_range() -> None:
-    kubernetes = {"version": "1.34", "pools": ["p5"], "pods_per_node": 50}
-    shared = budget({("aws", "kubernetes"): kubernetes})
-    assert (shared.nodes, shared.pods) == (4, 200)
-    with_range: dict[DataPath, Any] = {("aws", "kubernetes"): {**kubernetes, "pod_cidr": "100.64.0.0/16"}}
-    assert budget(with_range).pods == 0
-    assert budget(with_range, tier="pods").pods == 200 and budget(with_range, tier="pods").nodes == 0
-    assert budget({("aws", "kubernetes"): {**kubernetes, "pools": []}}).pods == 0
 
 
 def test_a_zone_counts_no_more_nodes_than_its_capacities() -> None:
@@ -206,7 +174,7 @@ def test_more_nodes_never_need_fewer_addresses(body: dict[str, Any], more: int) 
     for key, entry in before.items():
         assert after[key].needed >= entry.needed and after[key].free <= entry.free
         assert entry.free == entry.addresses - entry.needed
-        assert sum(entry.per_pool.values()) == entry.nodes + entry.pods
+        assert sum(entry.per_pool.values()) == entry.nodes
 
 
 @given(st.sampled_from(ZONES), st.integers(16, 25), st.integers(0, 2**16 - 1))

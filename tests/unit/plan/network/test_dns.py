@@ -85,7 +85,6 @@ def test_domains_with_private_answers_are_forwarded_to_the_vpc() -> None:
         ("ec2", "us-east-1", "ec2.us-east-1.amazonaws.com"),
         ("ecr.dkr", "eu-central-1", "dkr.ecr.eu-central-1.amazonaws.com"),
         ("sagemaker.runtime", "us-east-1", "runtime.sagemaker.us-east-1.amazonaws.com"),
-        ("eks-auth", "us-east-1", "eks-auth.us-east-1.api.aws"),
         ("kms", "us-gov-west-1", "kms.us-gov-west-1.amazonaws.com"),
         ("kms", "cn-north-1", "kms.cn-north-1.amazonaws.com.cn"),
     ],

@@ -29,10 +29,6 @@ def services(changes: dict[DataPath, Any]) -> set[str]:
             {("storage",): {"cloud_shares": {"x": {"kind": "fsx_openzfs"}, "y": {"kind": "efs"}}}},
             {"fsx", "elasticfilesystem"},
         ),
-        (
-            {("aws", "kubernetes"): {"version": "1.34"}},
-            {"ecr.api", "ecr.dkr", "eks", "eks-auth", "elasticloadbalancing"},
-        ),
     ],
 )
 def test_a_network_without_egress_has_endpoints_of_the_used_services(

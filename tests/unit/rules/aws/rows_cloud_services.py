@@ -33,7 +33,6 @@ ROWS = [
     Row("link-and-site", "a link without a site", {**CLOUD, ("link",): {"kind": "vpn", "gateway_address": "3.3.3.3"}}, ("link",), "no site"),
     Row("needs-onprem-site", "homes on a host without a site", {**CLOUD, ("storage",): {"home": {"kind": "nfs"}}}, ("storage", "home"), "kind: efs"),
     Row("needs-onprem-site", "data that may be at no site", {**CLOUD, ("data_classes", "restricted"): {"sites": ["onprem"]}}, ("data_classes", "restricted", "sites"), "sites: [aws]"),
-    Row("needs-onprem-site", "hybrid nodes without a site", {**CLOUD, ("aws", "kubernetes"): {"version": "1.34", "hybrid_nodes": True}}, ("aws", "kubernetes", "hybrid_nodes"), "on-prem nodes"),
     Row("needs-onprem-site", "an activation for on-prem hosts without a site", {**CLOUD, ("aws", "iam"): {"ssm_activation": {"registrations": 8, "expires": "2031-01-01T00:00:00Z"}}}, ("aws", "iam", "ssm_activation"), "a hybrid activation is for on-prem hosts"),
     Row("needs-onprem-site", "a partition of on-prem nodes without a site", {**CLOUD, ("scheduler", "partitions"): {"metal": {"nodes": ["onprem"]}}}, ("scheduler", "partitions", "metal", "nodes", 0), "write pools"),
     Row("needs-onprem-site", "an endpoint for on-prem hosts without a site", {**CLOUD, ("aws", "endpoints"): {"onprem": "http://192.0.2.9:4580"}}, ("aws", "endpoints", "onprem"), "endpoints.onprem is for an on-prem site, and"),

@@ -16,8 +16,6 @@ def named(parameter: str) -> dict[tuple[str | int, ...], object]:
     return {IMAGE: "base", IMAGES: {"base": {"parameter": parameter}}}
 
 
-CLUSTER = {("aws", "kubernetes"): {"version": "1.33", "pools": ["p5"]}}
-
 ROWS = [
     Row("unknown-image", "misspelt name of an image", {IMAGE: "bse", IMAGES: {"base": {"parameter": OSS}}}, IMAGE, '"base"'),
     Row("unknown-image", "AWS's image that aws.images does not have", {IMAGE: "dlami-base-ubuntu-24-04"}, IMAGE, "add it under aws.images"),
@@ -37,7 +35,6 @@ ROWS = [
     Row("image-driver", "a Neuron image on H100", named("/aws/service/neuron/dlami/multi-framework/ubuntu-24.04/latest/image_id"), IMAGE, "H100"),
     Row("image-driver", "other driver modules than the pool requires", {**named(OSS), (*POOL, "driver"): "proprietary"}, IMAGE, "driver: proprietary"),
     Row("image-without-slurm", "AWS's own image for Slurm nodes", named(OSS), IMAGE, "without slurmd"),
-    Row("image-kubernetes", "a kubelet newer than its cluster", {**named(EKS.format("1.34")), **CLUSTER}, IMAGE, "the cluster has 1.33"),
     Row("image-root-device", "Ubuntu's root at Amazon Linux's device", {**named(OSS), DEVICE: "/dev/xvda"}, DEVICE, "/dev/sda1"),
     Row("image-root-device", "Amazon Linux's root at Ubuntu's device", {**named(EKS.format("1.33")), DEVICE: "/dev/sda1"}, DEVICE, "/dev/xvda"),
 ]  # fmt: skip

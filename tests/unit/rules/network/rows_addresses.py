@@ -5,7 +5,6 @@ from tests.unit.rules.row import Row
 
 POOL: DataPath = ("aws", "pools", 0)
 SECOND: DataPath = ("aws", "secondary_cidrs")
-EKS = {"version": "1.34"}
 ZONES = {zone: f"10.60.{number}.0/24" for number, zone in enumerate(("use1-az4", "use1-az6"))}
 
 ROWS = [
@@ -17,14 +16,10 @@ ROWS = [
     Row("overlapping-cidrs", "pods of the site in the AWS range", {("onprem", "container_cidrs"): {"pods": "10.60.1.0/24"}}, ("aws", "cidr"), "pods"),
     Row("overlapping-cidrs", "two subnets that share addresses", {("aws", "subnets"): {"use1-az4": "10.60.0.0/20", "use1-az6": "10.60.8.0/21"}, (*POOL, "capacity", 0, "zones"): ["use1-az4", "use1-az6"]}, ("aws", "subnets", "use1-az6"), "use1-az4"),
     Row("overlapping-cidrs", "one range twice in a VPC", {SECOND: ["100.64.0.0/16", "100.64.0.0/18"]}, (*SECOND, 1), "100.64.0.0/16"),
-    Row("overlapping-cidrs", "EKS's services in the VPC", {("aws", "kubernetes"): {**EKS, "service_cidr": "10.60.0.0/20"}}, ("aws", "kubernetes", "service_cidr"), "AWS range"),
-    Row("overlapping-cidrs", "EKS's default range for services in the site's range", {("aws", "kubernetes"): EKS, ("onprem", "container_cidrs"): {"pods": "172.20.0.0/14"}}, ("onprem", "container_cidrs", "pods"), "services"),
-    Row("overlapping-cidrs", "pods of EKS in the on-prem range", {("aws", "kubernetes"): {**EKS, "pod_cidr": "10.20.64.0/18"}}, ("aws", "kubernetes", "pod_cidr"), "on-prem"),
     Row("overlapping-cidrs", "one inside range for both tunnels", {("link", "inside_cidrs"): ["169.254.10.0/30"] * 2}, ("link", "inside_cidrs", 1), "tunnel"),
     Row("private-cidr", "public addresses for the VPC", {("aws", "cidr"): "8.8.0.0/16"}, ("aws", "cidr"), "public"),
     Row("private-cidr", "public addresses on-prem", {("onprem", "cidr"): "11.20.0.0/16"}, ("onprem", "cidr"), "public"),
     Row("private-cidr", "link-local addresses for the VPC", {("aws", "cidr"): "169.254.0.0/16"}, ("aws", "cidr"), "the AWS range 169.254.0.0/16 is in 169.254.0.0/16"),
-    Row("private-cidr", "multicast addresses for services", {("aws", "kubernetes"): {**EKS, "service_cidr": "224.0.0.0/16"}}, ("aws", "kubernetes", "service_cidr"), "the services' range 224.0.0.0/16 is in 224.0.0.0/4"),
     Row("range-used-by-aws", "the range of Docker, SageMaker and Cloud9", {("aws", "cidr"): "172.17.128.0/17", ("onprem", "container_cidrs"): {}}, ("aws", "cidr"), "SageMaker"),
     Row("vpc-size", "VPC larger than a /16", {("aws", "cidr"): "10.0.0.0/12"}, ("aws", "cidr"), "/16"),
     Row("vpc-size", "a secondary range smaller than a /28", {SECOND: ["10.61.0.0/29"]}, (*SECOND, 0), "/28"),

@@ -45,5 +45,4 @@ ROWS = [
     Row("own-security-groups", "own security groups beside EFA", {(*POOL, "security_groups"): ["sg-0123456789abcdef0"]}, (*POOL, "security_groups"), "preflight"),
     Row("security-group-count", "more security groups than an interface takes", {(*POOL, "security_groups"): [f"sg-0123456789abcde{n:02}" for n in range(5)]}, (*POOL, "security_groups"), "the default"),
     Row("security-group-count", "more security groups than any quota", {(*POOL, "security_groups"): [f"sg-0123456789abcde{n:02}" for n in range(16)]}, (*POOL, "security_groups"), "at most 16"),
-    Row("efa-only-and-cni", "a vpc-cni without efa-only", {("aws", "kubernetes"): {"version": "1.33", "vpc_cni": "1.18.3", "pools": ["p5"]}}, ("aws", "kubernetes", "vpc_cni"), "1.18.5"),
 ]  # fmt: skip

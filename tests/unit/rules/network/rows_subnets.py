@@ -35,6 +35,5 @@ ROWS = [
     Row("subnet-too-small", "a subnet that must be larger", {("aws", "subnets"): {"use1-az4": "10.60.0.0/26"}, (*POOL, "max_nodes"): 60}, (*POOL, "max_nodes"), "the subnet to at least a /25"),
     Row("subnet-too-small", "EFA interfaces that take an address each", {("aws", "cidr"): "10.60.0.0/22", (*POOL, "nics"): "legacy"}, (*POOL, "max_nodes"), "128"),
     Row("subnet-too-small", "interfaces for bandwidth in a small subnet", {("aws", "subnets"): {"use1-az4": "10.60.0.0/26"}, (*POOL, "nics"): "bandwidth", (*POOL, "max_nodes"): 16}, (*POOL, "max_nodes"), "nodes 128"),
-    Row("subnet-too-small", "pods in the nodes' subnet", {("aws", "subnets"): {"use1-az4": "10.60.0.0/24"}, ("aws", "kubernetes"): {"version": "1.34", "pools": ["p5"], "pods_per_node": 100}}, (*POOL, "max_nodes"), "pods 400"),
     Row("subnet-too-small", "two pools together in one subnet", {("aws", "subnets"): {"use1-az4": "10.60.0.0/26"}, (*POOL, "max_nodes"): 40, ("aws", "pools", 1): {"name": "b", "instance": "p5.48xlarge", "max_nodes": 30, "capacity": [{"kind": "on_demand", "zones": ["use1-az4"]}]}}, (*POOL, "max_nodes"), "use1-az4"),
 ]  # fmt: skip

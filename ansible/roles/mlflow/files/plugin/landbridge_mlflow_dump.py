@@ -20,7 +20,7 @@ def main(keep, *databases):
         try:
             print("dumped to", dump(database, PERIODIC))
         except subprocess.CalledProcessError as error:
-            print(f"pg_dump of {database} ended with status {error.returncode}", file=sys.stderr)
+            print(f"the dump of {database} ended with status {error.returncode}", file=sys.stderr)
             failed = 1
             continue
         # The names end with the time.

@@ -98,16 +98,18 @@ def refuse_newer(config, url, revision):
 
 
 def dump(database, revision):
-    """Write a dump of a database that only root can read; return its path."""
+    """Write a dump of a database that only root can read, and read it to its end; return its path. Raises CalledProcessError."""
     os.makedirs(BACKUPS, mode=0o700, exist_ok=True)
     path = f"{BACKUPS}/{database}-{revision}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}.dump"
     # Only a complete dump has its name. One that fails leaves the databases their space, and the next replaces one that was killed.
-    partial = f"{BACKUPS}/{database}-{revision}.partial"
+    partial, postgres = f"{BACKUPS}/{database}-{revision}.partial", ["runuser", "--user", "postgres", "--"]
     try:
-        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            command = ["runuser", "--user", "postgres", "--", "pg_dump", "--format=custom", database]
-            subprocess.run(command, stdout=file, check=True, cwd="/")
+        with open(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "r+b") as file:
+            subprocess.run([*postgres, "pg_dump", "--format=custom", database], stdout=file, check=True, cwd="/")
             os.fsync(file.fileno())
+            os.lseek(file.fileno(), 0, os.SEEK_SET)
+            read = [*postgres, "pg_restore", "--file=/dev/null"]
+            subprocess.run(read, stdin=file, stdout=subprocess.DEVNULL, check=True, cwd="/")
         os.replace(partial, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
