@@ -16,7 +16,7 @@ setup:  ## the Python environment in .venv (the other targets call it)
 demo: setup  ## a hybrid cluster on this machine: on-prem nodes, emulated AWS, two training jobs
 	@$(PY) -m sandbox.demo $(if $(LEVEL),--level $(LEVEL)) $(ARGS)
 
-demo-mlops: setup  ## a model's life: registry, signature, serving, canaries, refusals, drift; LEVEL=embedded, full: a pipeline on both sites
+demo-mlops: setup  ## a model's life: registry, signature, serving, canaries, refusals, drift; LEVEL=full: with a pipeline in the lab of `make demo`
 	@$(PY) -m sandbox.model_life $(if $(LEVEL),--level $(LEVEL)) $(ARGS)
 
 test: setup  ## every tier of tests that this machine can run

@@ -1,1 +1,1 @@
-"""Economics of owned and rented GPUs: total cost, break-even, the cheapest mix, the assessment, published models. Pure."""
+"""Economics of owned and rented GPUs: total cost, break-even, the cheapest mix, and the assessment. Pure."""

@@ -54,7 +54,7 @@ class ModelScale(Model):
     host_rate: float = Field(
         gt=0,
         le=1e6,
-        description="requests per second that one host can serve: the largest --rate for which landbridge model size needs one host",
+        description="requests per second that one host can serve",
     )
     idle_minutes: float = Field(
         default=10.0, ge=2, le=1440, description="minutes of a smaller load after which hosts stop serving"

@@ -16,8 +16,7 @@ from sandbox.demo.report import DemoError, DemoReport
 
 STOPPED = 130
 ENDS = {
-    "loopback": "The pipeline that trains on both sites is not part of this level: make demo-mlops LEVEL=embedded.",
-    "embedded": "Slurm is simulated and AWS is emulated in this level; with the lab of `make demo`: make demo-mlops LEVEL=full.",
+    "loopback": "The pipeline that trains on both sites is not part of this level; with the lab of `make demo`: make demo-mlops LEVEL=full.",
     "full": "",
 }
 
@@ -27,7 +26,10 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make demo-mlops", description=__doc__)
     parser.add_argument("--json", type=Path, help="where to write the steps and their outcomes")
     parser.add_argument(
-        "--level", choices=list(ENDS), default="loopback", help="loopback, or with a pipeline on both sites"
+        "--level",
+        choices=list(ENDS),
+        default="loopback",
+        help="loopback, or full: with a pipeline in the lab that is up",
     )
     options = parser.parse_args(argv)
     os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", MLFLOW_LOGGING_LEVEL="WARNING", DO_NOT_TRACK="1")

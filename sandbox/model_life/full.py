@@ -143,7 +143,7 @@ class LabLife:
         self.user, self.site, self.folder, self.report, self.outcomes = user, site, folder, report, outcomes
         environment = deployment.environment
         account, settings = next(item for item in environment.scheduler.accounts.items() if user.name in item[1].users)
-        self.pipelines = PipelineSite(folder, user.name, account, settings.data_class, site.registry.uri)
+        self.pipelines = PipelineSite(folder, user.name, account, settings.data_class)
         self.folders = OwnerFolder(self.pipelines.home, self.pipelines.config, self._measured)
         self.onprem = [name for nodes in onprem_nodes(environment) for name in nodes.names]
         rates = {
@@ -174,7 +174,7 @@ class LabLife:
     def _run_of(self, version: str) -> RunRecord:
         """Add a version of the dataset, and wait for the end of its run."""
         name = f"{version}-{self.demonstration}"
-        self.pipelines.add_version(name, 0)
+        self.pipelines.add_version(name)
         return self.pipelines.ended("dataset", name)
 
     def _register(self, epochs: int) -> None:

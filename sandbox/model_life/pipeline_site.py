@@ -1,8 +1,8 @@
-"""Pipelines of the demonstration: the product's pass over the owner's folder, and the ports of the simulated Slurm."""
+"""Pipelines of the demonstration: the product's pass over the owner's folder."""
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,23 +10,16 @@ from threading import Event, Thread
 from typing import Any
 
 from landbridge.datasets import DATASET_FILE
-from landbridge.environment import Environment
-from landbridge.pipelines.reconcile.gates import metrics_of
-from landbridge.pipelines.reconcile.view import JobView, Measurement, StepJob, SubmitOutcome, merged_jobs
-from landbridge.pipelines.runs.names import job_name
+from landbridge.pipelines.reconcile.view import Measurement
 from landbridge.pipelines.runs.record import RunRecord
 from landbridge.pipelines.runs.request import PipelineSource
 from landbridge.pipelines.service import queue
-from landbridge.pipelines.service.config import AccountRegistry, PipelinesConfig
+from landbridge.pipelines.service.config import PipelinesConfig
 from landbridge.pipelines.service.passes import PipelinePass
 from landbridge.pipelines.service.ports import PipelineSlurm
-from landbridge.pipelines.service.registry import read_models
 from landbridge.pipelines.service.store import RunStore
-from landbridge.plan.cost.job_cost import job_cost
 from sandbox.demo.report import DemoError
-from sandbox.embedded.slurm import SimulatedSlurm
 from sandbox.model_life.digits import DATASET
-from sandbox.model_life.steps import ROWS
 
 PASS_SECONDS = 0.5
 #: Time without a change after which a wait fails.
@@ -39,12 +32,12 @@ class OwnerFolder:
 
     home: Path
     config: PipelinesConfig
-    measured: Callable[[RunRecord, str], Measurement] | None = None
+    measured: Callable[[RunRecord, str], Measurement]
 
     def read(self, owner: str) -> dict[str, Any]:
-        content = queue.read_folder(self.home, {name: str(path) for name, path in self.config.datasets.items()})
-        content["models"] = read_models(self.home, self.config.registries, content)
-        return content
+        datasets = {name: str(path) for name, path in self.config.datasets.items()}
+        # No trigger of the demonstration names a model.
+        return {**queue.read_folder(self.home, datasets), "models": {}}
 
     def request(self, owner: str, name: str, data: Mapping[str, Any]) -> None:
         queue.write_json(self.home / queue.FOLDER / queue.REQUESTS / f"{name}.json", data)
@@ -62,59 +55,7 @@ class OwnerFolder:
         queue.refuse(self.home, name, reason)
 
     def measure(self, record: RunRecord, step: str) -> Measurement:
-        if self.measured is not None:
-            return self.measured(record, step)
-        path = self.work(record.name) / str(record.request.source.definition.step(step).metrics)
-        try:
-            return Measurement(metrics_of(queue.read_json(path)))
-        except (OSError, ValueError) as error:
-            return Measurement(fault=f"{path}: {error}")
-
-    def work(self, run: str) -> Path:
-        """Return the folder for the results of a run."""
-        return self.home / queue.FOLDER / queue.WORK / run
-
-
-@dataclass(frozen=True)
-class SimulatedPort:
-    """Port of the simulated Slurm. `variables` are those of each job."""
-
-    slurm: SimulatedSlurm
-    environment: Environment
-    work: Callable[[str], Path]
-    variables: Mapping[str, str]
-
-    def view(self, names: Collection[str], since: float) -> JobView:
-        at, jobs = time.time(), []
-        with self.slurm.lock:
-            for job in self.slurm.jobs.values():
-                if job.name in names:
-                    seconds = (job.ended or at) - job.started if job.started else 0.0
-                    usd = job_cost(self.environment, job.nodes, seconds).usd if job.nodes else 0.0
-                    jobs.append(StepJob(job.id, job.name, job.user, job.state, job.reason, usd))
-        return merged_jobs(at, [], jobs)
-
-    def submit(self, record: RunRecord, step: str) -> SubmitOutcome:
-        source = record.request.source
-        variables = {
-            **self.variables,
-            "LANDBRIDGE_PIPELINE_RUN": record.name,
-            "LANDBRIDGE_PIPELINE_STEP": step,
-            "LANDBRIDGE_RUN_FOLDER": str(self.work(record.name)),
-            "LANDBRIDGE_TRIGGER": f"{record.request.trigger}:{record.request.key}",
-        }
-        job = self.slurm.submit(
-            script=source.scripts[step],
-            name=job_name(record.name, step),
-            account=source.definition.account,
-            user=record.owner,
-            environment=variables,
-            comment=record.request.comment(step),
-        )
-        return SubmitOutcome(job=job.id)
-
-    def cancel(self, record: RunRecord, job: int) -> None:
-        self.slurm.cancel(self.slurm.jobs[job])
+        return self.measured(record, step)
 
 
 @dataclass
@@ -125,7 +66,6 @@ class PipelineSite:
     owner: str
     account: str
     data_class: str
-    registry: str
     log: list[str] = field(default_factory=list)
 
     @property
@@ -138,7 +78,6 @@ class PipelineSite:
             60,
             (),
             datasets={self.data_class: self.folder / "datasets"},
-            registries={self.account: AccountRegistry(self.registry)},
         )
 
     @property
@@ -146,11 +85,10 @@ class PipelineSite:
         """Return the owner's home."""
         return self.folder / "home"
 
-    def add_version(self, version: str, rows: int) -> None:
-        """Add a version of the dataset; the file that makes it complete is last."""
+    def add_version(self, version: str) -> None:
+        """Add a version of the dataset."""
         folder = self.folder / "datasets" / DATASET / version
         folder.mkdir(parents=True)
-        (folder / ROWS).write_text(f"{rows}\n")
         queue.write_json(folder / DATASET_FILE, {"name": DATASET, "version": version})
 
     def register(self, name: str, steps: list[dict[str, Any]], scripts: Mapping[str, str], triggers: list[Any]) -> None:

@@ -47,7 +47,7 @@ def test_the_page_of_a_user_fits_its_window_and_passes_axe(
     browser: Browser, tmp_path: Path, width: int, theme: str
 ) -> None:
     out = tmp_path / "user.html"
-    words = ["cost", "user", "bob", "--month", recorded.MONTH, *recorded.write(tmp_path), "--page", str(out)]
+    words = ["cost", "jobs", "--user", "bob", "--month", recorded.MONTH, *recorded.write(tmp_path), "--page", str(out)]
     done = CliRunner().invoke(build(), words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     with opened(browser, out, width, theme) as page:

@@ -1,4 +1,4 @@
-"""Defaults of canaries, of the judgement of drift, and of the comparison of quantised versions (canary.yaml)."""
+"""Defaults of canaries and of the judgement of drift (canary.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -61,7 +61,6 @@ class CanaryFacts(Facts):
     shadow: ShadowFacts
     low_confidence_share: CanaryValue
     drift: Mapping[str, CanaryValue]
-    quantised: Mapping[str, CanaryValue]
 
 
 @cache

@@ -13,13 +13,12 @@ from landbridge.cli.cost import (
     jobs,
     mix,
     reconcile,
-    reproduce,
     tag,
     tco,
 )
 
 #: Modules with commands below `landbridge cost`; each has a function `register`.
-MODULES: tuple[ModuleType, ...] = (diff, tco, breakeven, compare, mix, reproduce, jobs, reconcile, tag, experiment)
+MODULES: tuple[ModuleType, ...] = (diff, tco, breakeven, compare, mix, jobs, reconcile, tag, experiment)
 
 
 def register(app: typer.Typer) -> None:

@@ -30,6 +30,14 @@ class StatementFormat(StrEnum):
     FOCUS = "focus"
 
 
+class StatementGroup(StrEnum):
+    """Group of the rows of a table."""
+
+    JOB = "job"
+    USER = "user"
+    ACCOUNT = "account"
+
+
 def show_statements(
     environment: "Environment",
     records: "Records",
@@ -37,6 +45,7 @@ def show_statements(
     chosen: "Callable[[LineKey], bool]",
     form: StatementFormat,
     subject: str,
+    by: StatementGroup,
     page: Path | None = None,
     user: str | None = None,
 ) -> None:
@@ -60,7 +69,7 @@ def show_statements(
 
             _csv([row for each in chosen_statements for row in focus_rows(environment, each)])
         case _:
-            _text(environment, subject, chosen_statements)
+            _text(environment, subject, chosen_statements, by)
     raise typer.Exit(exit_code(findings))
 
 
@@ -109,21 +118,22 @@ def _csv(rows: Sequence[dict[str, Any]]) -> None:
         out.writerows(rows)
 
 
-def _text(environment: "Environment", subject: str, chosen_statements: "Sequence[MonthStatement]") -> None:
+def _text(
+    environment: "Environment", subject: str, chosen_statements: "Sequence[MonthStatement]", by: StatementGroup
+) -> None:
     from landbridge.economics.job_costs.money import decimal_of
-    from landbridge.economics.job_costs.sums import by_job, in_cents, sums
+    from landbridge.economics.job_costs.sums import COLUMNS, columns_of, in_cents, sums
 
     lines = [line for each in chosen_statements for line in each.lines]
-    rows = sums(lines, by_job)
-    table = [
-        ["job", "use", "site", "instrument", "user", "account", "node-hours", "GPU-hours", "kWh", "kg CO2e", "USD"]
-    ]
+    columns = COLUMNS[by]
+    rows = sums(lines, columns_of(columns))
+    table = [[*columns, "node-hours", "GPU-hours", "kWh", "kg CO2e", "USD"]]
     amounts = in_cents(rows)
     table += [[*each.group, *_numbers(each), f"{usd:,.2f}"] for each, usd in zip(rows, amounts, strict=True)]
     widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
     for row in table:
         cells = [
-            cell.ljust(width) if at < 6 else cell.rjust(width)
+            cell.ljust(width) if at < len(columns) else cell.rjust(width)
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         typer.echo("  ".join(cells).rstrip())

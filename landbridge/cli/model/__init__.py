@@ -1,13 +1,13 @@
-"""Group `landbridge model`: models in the registry, signatures, aliases, transfers, canaries, drift and the size of a service."""
+"""Group `landbridge model`: models in the registry, signatures, aliases, transfers, canaries and drift."""
 
 from types import ModuleType
 
 import typer
 
-from landbridge.cli.model import archive, canary, drift, moves, publish, quantised, queries, size, transfer
+from landbridge.cli.model import archive, canary, drift, moves, publish, queries, transfer
 
 #: Modules with commands below `landbridge model`; each has a function `register`.
-MODULES: tuple[ModuleType, ...] = (publish, queries, moves, transfer, archive, canary, drift, quantised, size)
+MODULES: tuple[ModuleType, ...] = (publish, queries, moves, transfer, archive, canary, drift)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,12 +1,18 @@
 """Sums of a statement's lines: one for each use of a job, user or account, over all days and nodes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from landbridge.economics.job_costs.lines import LineKey, StatementLine, cents
 
 GroupKey = tuple[str, ...]
+#: Columns of a table whose rows are jobs, users or accounts, by use and site.
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "job": ("job", "use", "site", "instrument", "user", "account"),
+    "user": ("user", "use", "site", "instrument", "account"),
+    "account": ("account", "use", "site", "instrument"),
+}
 
 
 @dataclass(slots=True)
@@ -43,9 +49,10 @@ class UseSum:
         self.has_co2e = self.has_co2e or other.has_co2e
 
 
-def by_job(key: LineKey) -> GroupKey:
-    """Return the columns of a table by job; idle time and other time without a job have their use and their site."""
-    return (key.name or "-", key.use, key.site, key.instrument, key.user or "-", key.account or "-")
+def columns_of(columns: Sequence[str]) -> Callable[[LineKey], GroupKey]:
+    """Return the group of a line by columns. Without a value, as the job of idle time, a column has `-`."""
+    fields = ["name" if column == "job" else column for column in columns]
+    return lambda key: tuple(str(getattr(key, field)) or "-" for field in fields)
 
 
 def by_use(key: LineKey) -> GroupKey:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.catalog.hardware.mig import measured_slices, mig_profiles
+from landbridge.catalog.hardware.mig import mig_profiles
 from tests.unit.health.standins import Standins, machine
 from tests.unit.health.test_recorded_gpus import FOLDERS, expectations, model_name, replay
 
@@ -119,16 +119,14 @@ def test_identities_and_processes_of_the_recorded_gpu(replay: Standins, model_na
 
 
 def test_the_slices_of_the_driver_are_those_of_the_catalogue(model_name: str) -> None:
-    listed = re.findall(r"MIG (\S+)\s+(\d+)\s+\d+/(\d+)\s+([\d.]+)\s+\w+\s+(\d+)", recorded(model_name, "smi-mig-lgip"))
-    plain = {name: (int(number), int(total), float(gib), int(sm)) for name, number, total, gib, sm in listed}
-    plain = {name: values for name, values in plain.items() if "+" not in name}
-    assert {name: values[1:] for name, values in plain.items()} == {
-        name: (part.instances, part.memory_gib, part.multiprocessors)
-        for name, part in measured_slices(model_name).items()
-    }
+    listed = re.findall(r"MIG (\S+)\s+(\d+)\s+\d+/(\d+)\s", recorded(model_name, "smi-mig-lgip"))
+    plain = {name: (int(number), int(total)) for name, number, total in listed if "+" not in name}
     places = re.findall(r"Profile ID\s+(\d+) Placements? ?: \{([\d,]+)\}:(\d+)", recorded(model_name, "smi-mig-lgipp"))
     by_number = {int(number): (tuple(map(int, starts.split(","))), int(size)) for number, starts, size in places}
     slots = mig_profiles(model_name)
+    assert {name: total for name, (_, total) in plain.items()} == {
+        name: len(slot.starts) for name, slot in slots.items()
+    }
     assert {name: by_number[number] for name, (number, *_) in plain.items()} == {
         name: (slot.starts, slot.size) for name, slot in slots.items()
     }

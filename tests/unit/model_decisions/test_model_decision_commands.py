@@ -1,4 +1,4 @@
-"""`landbridge model drift`, `size`, `quantise` and `compare` on files."""
+"""`landbridge model drift` on files."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from landbridge.cli.main import build
 from landbridge.models.drift.reference import binned, reference_of
-from landbridge.plan.cost.mig_slices import gpu_usd_hour
 
 
 def run(*words: str | Path) -> Result:
@@ -73,39 +72,3 @@ def test_a_manifest_without_a_reference_is_refused(tmp_path: Path) -> None:
     done = run("drift", tmp_path / "model.json", "--metrics", tmp_path / "a.prom")
     assert done.exit_code == 2
     assert "not a reference" in done.stderr
-
-
-def test_the_cheapest_instances_of_the_family_are_listed(tmp_path: Path) -> None:
-    seconds = np.random.default_rng(2).gamma(50, 0.0002, 500).tolist()
-    data = {"processor": "m7i", "seconds": seconds, "memory_mib": 300, "cores": 1}
-    (tmp_path / "m7i.json").write_text(json.dumps(data))
-    mig = {"processor": "h100-sxm5/1g.10gb", "seconds": [each / 5 for each in seconds], "memory_mib": 3000, "cores": 1}
-    (tmp_path / "mig.json").write_text(json.dumps(mig))
-    done = run("size", tmp_path / "m7i.json", tmp_path / "mig.json", "--p95-ms", 50, "--rate", 200, "--format", "json")
-    assert done.exit_code == 0, done.output
-    rows = json.loads(done.stdout)
-    priced = [row for row in rows if row["holds"] and row["usd_hour"] is not None]
-    assert [row["usd_hour"] for row in priced] == sorted(row["usd_hour"] for row in priced)
-    assert all(row["p95_ms"] <= 50 for row in rows if row["holds"])
-    assert next(row for row in rows if row["place"].endswith("1g.10gb"))["holds"]
-    assert all(row["place"].startswith(("m7i.", "h100-")) for row in rows)
-    # A seventh of the cheapest H100 of the catalogue, or of the operator's price, for each of the places.
-    mig_row = next(row for row in rows if row["place"].endswith("1g.10gb"))
-    whole = gpu_usd_hour("h100-sxm5", "us-east-1")
-    assert whole is not None and mig_row["usd_hour"] == pytest.approx(whole / 7 * mig_row["count"])
-    words = ("--p95-ms", 50, "--rate", 200, "--gpu-usd-hour", 2.1, "--format", "json")
-    (row_of_owner,) = json.loads(run("size", tmp_path / "mig.json", *words).stdout)
-    assert row_of_owner["usd_hour"] == pytest.approx(0.3 * row_of_owner["count"])
-    done = run("size", tmp_path / "m7i.json", "--p95-ms", 5, "--rate", 200)
-    assert done.exit_code == 1
-    assert "97.5 percent of requests need up to" in done.stdout
-    (tmp_path / "m7i.json").write_text("{}")
-    assert run("size", tmp_path / "m7i.json", "--p95-ms", 5, "--rate", 200).exit_code == 2
-
-
-def test_a_folder_without_a_manifest_is_not_quantised(tmp_path: Path) -> None:
-    done = run("quantise", tmp_path, tmp_path / "new")
-    assert done.exit_code == 2
-    assert "model.json is missing" in done.stderr
-    done = run("compare", tmp_path, tmp_path, "--rows", tmp_path / "none.npz")
-    assert done.exit_code == 2

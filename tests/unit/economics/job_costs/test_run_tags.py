@@ -62,7 +62,7 @@ def test_runs_get_the_cost_of_their_jobs_once(server: str, tmp_path: Path) -> No
     assert tag(server, options)[:2] == (0, "3 runs of 3 jobs: 2 changed, 1 jobs without a cost\n")
     for job, identity in runs.items():
         tags = client.get_run(identity).data.tags
-        shown = CliRunner().invoke(build(), ["cost", "job", job, *options])
+        shown = CliRunner().invoke(build(), ["cost", "jobs", "--job", job, *options])
         assert f"{float(tags['cost.usd']):,.2f} USD" in shown.stdout
         assert float(tags["cost.kwh"]) > 0 and float(tags["cost.co2e"]) > 0
     assert client.get_run(runs["13"]).data.tags["cost.energy"] == "modelled"
@@ -90,7 +90,9 @@ def test_an_experiment_costs_the_sum_of_its_jobs(server: str, tmp_path: Path) ->
     assert done.exit_code == 0, done.output
     cost = json.loads(done.stdout)
     jobs = [
-        json.loads(CliRunner().invoke(build(), ["cost", "job", job, "--format", "json", *options]).stdout)["usd"]
+        json.loads(CliRunner().invoke(build(), ["cost", "jobs", "--job", job, "--format", "json", *options]).stdout)[
+            "usd"
+        ]
         for job in ("13", "14")
     ]
     assert Decimal(cost["usd"]) == sum(map(Decimal, jobs))

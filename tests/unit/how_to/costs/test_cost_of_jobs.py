@@ -50,5 +50,5 @@ def test_the_commands_have_the_output_of_the_page(tmp_path: Path) -> None:
             assert done.returncode == 0, done.stdout
             assert done.stdout.rstrip() == step.output.rstrip(), done.stdout
             ran += 1
-    assert ran == 3
+    assert ran == 4
     assert (tmp_path / "october.csv").read_text().count("\n") > 60

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.catalog import gpus, platforms
-from landbridge.catalog.hardware.mig import gpu_share, measured_slices, mig_profiles
+from landbridge.catalog.hardware.mig import mig_profiles
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.site.mig import gpu_numbers, place_instances
@@ -108,23 +108,3 @@ def test_node_health_expects_the_mig_instances_and_fewer_links() -> None:
     expected = inventory(cut())["_meta"]["hostvars"]["dgx01"]["node_health_expected"]["gpus"]
     assert expected["mig"] == {"1g.10gb": 36, "3g.40gb": 2}
     assert expected["count"] == platforms()["dgx-h100"].gpus.count and expected["links"] == 18
-
-
-def test_slices_that_fill_a_gpu_cost_at_least_the_gpu() -> None:
-    """A 3g instance takes half of the memory and three sevenths of the multiprocessors: it costs the half."""
-    shares = {profile: gpu_share("h100-sxm5", profile) for profile in H100}
-    assert shares["3g.40gb"] == 0.5 and shares["7g.80gb"] == 1
-    assert shares["1g.10gb"] == 1 / 7 and shares["1g.20gb"] == 0.25
-    for fill in (["1g.10gb"] * 7, ["3g.40gb"] * 2, ["4g.40gb", "3g.40gb"], ["2g.20gb"] * 3 + ["1g.10gb"]):
-        assert sum(shares[profile] for profile in fill) >= 1 - 1e-9
-
-
-def test_the_driver_s_slices_are_those_of_the_profiles() -> None:
-    """As many instances as places to begin at; a slice's share is at least that of its multiprocessors and of its memory."""
-    driver = measured_slices("h100-sxm5")
-    assert driver.keys() == H100.keys()
-    whole = driver["7g.80gb"]
-    for name, each in driver.items():
-        assert each.instances == len(H100[name].starts)
-        assert gpu_share("h100-sxm5", name) >= each.multiprocessors / whole.multiprocessors - 0.005
-        assert gpu_share("h100-sxm5", name) >= each.memory_gib / whole.memory_gib - 0.005
