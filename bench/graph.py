@@ -7,7 +7,7 @@ from typing import Any
 
 from landbridge.environment import find_environment
 from sandbox.pulumi_provider.graph import record
-from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.program import program_of
 
 ANSWERS = {
     "aws:index/getCallerIdentity:getCallerIdentity": {
@@ -16,6 +16,7 @@ ANSWERS = {
     },
     "aws:index/getPartition:getPartition": {"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws"},
 }
+ENDPOINT_SERVICE = "aws:ec2/getVpcEndpointService:getVpcEndpointService"
 
 
 class Preview:
@@ -25,17 +26,20 @@ class Preview:
         return f"{name}-id", inputs
 
     def invoke(self, token: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        if token == ENDPOINT_SERVICE:
+            name = arguments["serviceName"]
+            return {"id": name, "serviceName": name, "availabilityZones": []}
         return ANSWERS[token]
 
 
 def main() -> int:
     """Print the number of resources."""
+    # All objects live until the process ends: a collection after the recording would free nothing.
+    gc.disable()
     name = sys.argv[1] if len(sys.argv) > 1 else "sandbox"
     program, stack, config = program_of(Path(name) if name.endswith(".yaml") else find_environment(name))
     graph = record(program, stack=stack, config=config, backing=Preview(), preview=True)
     print(len(graph.nodes))
-    # The process ends: a last garbage collection over all objects would free nothing.
-    gc.freeze()
     return 0
 
 

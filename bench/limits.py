@@ -1,42 +1,58 @@
-"""Limits of measured values: a row with value, limit and their ratio for each."""
+"""Limits of a run: each is a ratio of two values that the run has measured. The limits are data, in limits.yaml."""
 
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from landbridge import yaml_text
+
+FILE = Path(__file__).with_name("limits.yaml")
+#: Begin of the names of values of the peer, which cannot be measured on every machine.
+PEER = "ParallelCluster"
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Measured value and its limit, which it may not exceed.
+    """Largest ratio of the value `what` to the value `by` of the same run; `part` of the benchmark measures both."""
 
-    `wall`: the value contains waits for other programs, so that it is judged only on a machine without other load.
+    part: str
+    what: str
+    by: str
+    most: float
+    date: str
+    source: str
+    why: str
+
+
+def read_limits(parts: Collection[str], path: Path = FILE) -> list[Limit]:
+    """Return the limits of these parts. Raises TypeError for a row with other keys than those of Limit."""
+    rows = [Limit(**row) for row in yaml_text.load(path.read_text())["limits"]]
+    return [row for row in rows if row.part in parts]
+
+
+def show_limits(limits: Iterable[Limit], values: Mapping[str, float]) -> bool:
+    """Print each limit with its two values and their ratio; return whether all are kept.
+
+    A value that was not measured fails, so that no limit is lost with a changed name; only the peer may be missing.
     """
-
-    name: str
-    value: float
-    bound: float
-    unit: str
-    wall: bool = False
-
-    @property
-    def ratio(self) -> float:
-        return self.value / self.bound
-
-    @property
-    def is_kept(self) -> bool:
-        return self.value <= self.bound
-
-
-def show_limits(limits: Sequence[Limit]) -> bool:
-    """Print value, limit and ratio side by side; return whether all limits that can be judged are kept."""
-    load, cores = os.getloadavg()[0], os.cpu_count() or 1
     is_good = True
-    print(f"\n{'limits':64} {'value':>8} {'limit':>8} {'ratio':>6}   load {load:.1f} on {cores} cores")
+    print(f"\n{'limits':58} {'value':>9} {'by':>9} {'ratio':>8} {'most':>8}")
     for limit in limits:
-        is_judged = limit.is_kept or not limit.wall or load <= cores
-        verdict = "" if limit.is_kept else "  ABOVE THE LIMIT" if is_judged else "  above, not judged under load"
-        print(f"{f'{limit.name}, {limit.unit}':64} {limit.value:8.2f} {limit.bound:8g} {limit.ratio:6.2f}{verdict}")
-        is_good = is_good and (limit.is_kept or not is_judged)
+        value, divisor = values.get(limit.what), values.get(limit.by)
+        line = f"{limit.what:58} {_number(value):>9} {_number(divisor):>9}"
+        if value is None or not divisor:
+            is_missing_peer = value is not None and limit.by.startswith(PEER)
+            print(f"{line}  {'not judged' if is_missing_peer else 'NOT MEASURED'}: {limit.by}")
+            is_good = is_good and is_missing_peer
+            continue
+        is_kept = value / divisor <= limit.most
+        verdict = "" if is_kept else "  ABOVE THE LIMIT"
+        print(f"{line} {value / divisor:8.3g} {limit.most:8g}  x {limit.by}{verdict}")
+        is_good = is_good and is_kept
     sys.stdout.flush()
     return is_good
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"

@@ -100,7 +100,7 @@ def once(contender: Contender, cwd: Path) -> Run:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    with _watched(process.pid) if contender.tree else contextlib.nullcontext([0.0]) as peak:
+    with _watched(process.pid, contender.tree) as peak:
         # Before wait4: the pipe closes when the process ends, and a full pipe would block it.
         errors = process.stderr.read() if process.stderr else b""
         _, status, usage = os.wait4(process.pid, 0)
@@ -111,17 +111,21 @@ def once(contender: Contender, cwd: Path) -> Run:
     if process.returncode != contender.expected:
         message = errors.decode(errors="replace")[-800:]
         raise Failed(f"{' '.join(contender.command)} ended with {process.returncode}: {message}")
-    return Run(took, usage.ru_utime + usage.ru_stime, max(usage.ru_maxrss / 1024, peak[0]))
+    return Run(took, usage.ru_utime + usage.ru_stime, peak[0])
 
 
 @contextlib.contextmanager
-def _watched(pid: int) -> Iterator[list[float]]:
-    """Yield a list that holds the peak memory of a process and its descendants together (MiB), sampled every 20 ms."""
+def _watched(pid: int, tree: bool) -> Iterator[list[float]]:
+    """Yield a list that holds the peak memory of a process, or of it and its descendants together (MiB), by samples.
+
+    The value of wait4 begins with this process's own memory, which is larger than that of a small program.
+    """
     peak, ended = [0.0], threading.Event()
 
     def sample() -> None:
-        while not ended.wait(_POLL_SECONDS):
-            peak[0] = max(peak[0], sum(_resident(process) for process in _tree(pid)))
+        while not ended.wait(_POLL_SECONDS if tree else _POLL_SECONDS / 4):
+            resident = sum(_resident(process) for process in _tree(pid)) if tree else 0.0
+            peak[0] = max(peak[0], resident, _peak(pid))
 
     watcher = threading.Thread(target=sample, daemon=True)
     watcher.start()
@@ -140,6 +144,13 @@ def _tree(pid: int) -> Iterator[int]:
             with contextlib.suppress(OSError):
                 for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
                     yield from _tree(int(child))
+
+
+def _peak(pid: int) -> float:
+    with contextlib.suppress(OSError, StopIteration, ValueError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    return 0.0
 
 
 def _resident(pid: int) -> float:

@@ -2,6 +2,7 @@
 decisions are in the plan.
 
 Import a class from its module: `from components.network import Network`. `components.classes()` finds all of them.
+They load pulumi_aws by single modules (`components.parts.sdk_loading`).
 """
 
 import sys
@@ -9,7 +10,10 @@ import sys
 import pulumi
 
 from components import governance
+from components.parts import sdk_loading
 from components.parts.discovery import component_classes
+
+sdk_loading.install()
 
 
 def classes() -> dict[str, type[pulumi.ComponentResource]]:

@@ -8,21 +8,20 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench import calibration
 from bench.burst.process import Process, run
 from bench.burst.site import MAX_NODES, POOL, Slurm, build
-from bench.limits import Limit, show_limits
+from bench.limits import read_limits, show_limits
 from bench.measure import Contender, take_turns
 from sandbox.aws_emulator.process import running
 
 IDLE_SECONDS = 30.0
-# Limits; IDLE_SHARE is the share of one processor core.
-RESUME_SECONDS, IDLE_SHARE, IDLE_MIB, DECISION_SECONDS = 0.1, 0.01, 60, 1.0
-READ_SECONDS, READ_MIB = 1.0, 128
+MB_IN_MIB = 2**20 / 10**6
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def resume_program(folder: Path, runs: int = 15) -> float:
-    """Return the median seconds of ResumeProgram for 1,000 nodes; print them with the time of Python alone."""
+def resume_program(folder: Path, runs: int = 15) -> dict[str, float]:
+    """Return the processor seconds of ResumeProgram for 1,000 nodes and of Python alone; print their times."""
     environ = {**Slurm(folder).environ, "SLURM_RESUME_FILE": str(folder / "now" / "resume.json")}
     program = (sys.executable, "-m", "landbridge.burst.hooks.programs", "resume", f"{POOL}-[1-{MAX_NODES}]")
     ours, baseline = Contender("resume", program, environ), Contender("python", (sys.executable, "-c", "pass"))
@@ -33,11 +32,14 @@ def resume_program(folder: Path, runs: int = 15) -> float:
         f"ResumeProgram of {MAX_NODES} nodes: {resume.median * 1000:.0f} ms (most {max(resume.seconds) * 1000:.0f}),"
         f" {mib:.0f} MiB; Python alone {figures['python'].median * 1000:.0f} ms"
     )
-    return resume.median
+    return {
+        f"ResumeProgram of {MAX_NODES:,} nodes: CPU s": resume.processor_median,
+        "python: CPU s": figures["python"].processor_median,
+    }
 
 
-def idle(slurm: Slurm) -> tuple[float, float]:
-    """Return the share of a core and the MiB of a daemon with `MAX_NODES` powered-down nodes."""
+def idle(slurm: Slurm) -> dict[str, float]:
+    """Return the processor seconds of `IDLE_SECONDS` and the memory of a daemon with `MAX_NODES` powered-down nodes."""
     slurm.prepare(0, 1)
     slurm.activate()
     with Process((sys.executable, "-m", "landbridge.burst.daemon.daemon"), slurm.environ) as daemon:
@@ -51,10 +53,11 @@ def idle(slurm: Slurm) -> tuple[float, float]:
             f"daemon with nothing to do: {share:.2%} of a core over {IDLE_SECONDS:.0f} s"
             f" ({with_slurm:.2%} with its commands), {mib:.0f} MiB (most {daemon.peak_mib:.0f})"
         )
-    return share, mib
+    name = "daemon with nothing to do"
+    return {f"{name}, {IDLE_SECONDS:.0f} s: CPU s": share * IDLE_SECONDS, f"{name}: MB": mib * MB_IN_MIB}
 
 
-def decision_seconds() -> float:
+def decision() -> dict[str, float]:
     """Return the processor seconds of the longest decision about 10,000 nodes."""
     result = run((sys.executable, "-m", "bench.burst.reconcile"), {"PYTHONPATH": str(ROOT)})
     worst = 0.0
@@ -64,11 +67,11 @@ def decision_seconds() -> float:
         worst = max(worst, seconds)
         print(f"decision about 10,000 nodes, {situation}: {seconds:.2f} s")
     print(f"its process: {result.mib:.0f} MiB")
-    return worst
+    return {"decision about 10,000 nodes: CPU s": worst}
 
 
-def read() -> tuple[float, float]:
-    """Return the processor seconds of the longest reading of Slurm, and the MiB of its process."""
+def read() -> dict[str, float]:
+    """Return the processor seconds of the longest reading of Slurm, and the memory of its process."""
     result = run((sys.executable, "-m", "bench.burst.read"), {"PYTHONPATH": str(ROOT)})
     worst = 0.0
     for line in result.output.splitlines():
@@ -76,10 +79,10 @@ def read() -> tuple[float, float]:
         worst = max(worst, float(number))
         print(f"reading of 10,000 nodes, {situation}: {number} s")
     print(f"its process: {result.mib:.0f} MiB")
-    return worst, result.mib
+    return {"reading of 10,000 nodes: CPU s": worst, "reading of 10,000 nodes: MB": result.mb}
 
 
-def limits() -> list[Limit]:
+def values() -> dict[str, float]:
     """Measure all; print a line for each."""
     with tempfile.TemporaryDirectory(prefix="landbridge-burst-") as name:
         folder = Path(name)
@@ -88,24 +91,16 @@ def limits() -> list[Limit]:
             slurm.write(cloud, build(cloud))
             slurm.prepare(MAX_NODES, 50)
             slurm.activate()
-            took = resume_program(slurm.folder)
+            measured = resume_program(slurm.folder)
             for path in slurm.folder.glob("burst.db*"):
                 path.unlink()
-            share, mib = idle(slurm)
-    read_seconds, read_mib = read()
-    return [
-        Limit(f"ResumeProgram of {MAX_NODES:,} nodes", took, RESUME_SECONDS, "s", wall=True),
-        Limit("daemon with nothing to do", 100 * share, 100 * IDLE_SHARE, "% of a core"),
-        Limit("daemon with nothing to do", mib, IDLE_MIB, "MiB"),
-        Limit("reading of 10,000 nodes", read_seconds, READ_SECONDS, "CPU s"),
-        Limit("reading of 10,000 nodes", read_mib, READ_MIB, "MiB"),
-        Limit("decision about 10,000 nodes", decision_seconds(), DECISION_SECONDS, "CPU s"),
-    ]
+            measured |= idle(slurm)
+    return measured | read() | decision()
 
 
 def main() -> int:
     """Return 0 when all measurements are within their limits."""
-    return 0 if show_limits(limits()) else 1
+    return 0 if show_limits(read_limits({"idle"}), values() | calibration.values()) else 1
 
 
 if __name__ == "__main__":

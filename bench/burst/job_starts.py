@@ -1,9 +1,9 @@
 """Benchmark of PrologSlurmctld while a thousand jobs boot: the programs' memory, and their calls of Slurm's commands.
 
-    python -m bench.burst.job_starts [--jobs 1000] [--polling 50] [--seconds 20]
+    python -m bench.burst.job_starts [--jobs 1000] [--seconds 20]
 
 The programs are those that the role burst installs, with a real daemon and its passes. Slurm's commands are scripts that
-count their calls. The column "polling" has the programs of bench.burst.prolog_polling: the previous method, before the daemon answered.
+count their calls.
 """
 
 import argparse
@@ -19,14 +19,16 @@ from pathlib import Path
 
 from jinja2 import Environment
 
+from bench import calibration
 from bench.burst.process import Process, environment
 from bench.burst.site import MAX_NODES, POOL, ROOT, Slurm, build
-from bench.limits import Limit, show_limits
+from bench.limits import read_limits, show_limits
 from sandbox.aws_emulator.process import running
 
-# Limits of the programs and the daemon together, for 1,000 booting jobs: 100 MB. `sinfo` makes two RPCs to slurmctld: partitions
-# and nodes (sinfo.c, _query_server, Slurm 24.11); `scontrol show node` and `squeue` make no more.
-MAX_RPCS_PER_SECOND, MAX_MIB, RPCS_PER_COMMAND = 50.0, 95.4, 2
+# `sinfo` makes two RPCs to slurmctld: partitions and nodes (sinfo.c, _query_server, Slurm 24.11); `scontrol show node` and
+# `squeue` make no more.
+RPCS_PER_COMMAND = 2
+MB_IN_MIB = 2**20 / 10**6
 SAMPLE_SECONDS = 0.5
 TEMPLATE = ROOT / "ansible/roles/burst/templates/prolog-wait.j2"
 ASK = """#!{python} -IS
@@ -108,7 +110,7 @@ def programs(command: Sequence[str], environ: Mapping[str, str], count: int) -> 
 
 
 def measure(
-    command: Sequence[str], environ: Mapping[str, str], slurm: Slurm, count: int, seconds: float, daemon: int | None
+    command: Sequence[str], environ: Mapping[str, str], slurm: Slurm, count: int, seconds: float, daemon: int
 ) -> Load:
     """Sample the load until every program waits or has ended, then for `seconds`."""
     load, calls = Load(), slurm.folder / "calls"
@@ -118,8 +120,8 @@ def measure(
         while waits_since is None or time.monotonic() < waits_since + seconds:
             alive = [process.pid for process in started if process.poll() is None]
             load.programs.append(sum(map(pss_mib, alive)))
-            load.daemon.append(pss_mib(daemon) if daemon else 0.0)
-            if waits_since is None and all(map(_waits if daemon else _has_started, alive)):
+            load.daemon.append(pss_mib(daemon))
+            if waits_since is None and all(map(_waits, alive)):
                 waits_since, counted = time.monotonic(), len(calls.read_text().splitlines())
             time.sleep(SAMPLE_SECONDS)
         assert waits_since is not None
@@ -135,23 +137,16 @@ def _waits(pid: int) -> bool:
     return True
 
 
-def _has_started(pid: int) -> bool:
-    """Return whether a polling program has begun to poll: a command of it has ended."""
-    with suppress(OSError):
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[8]) > 0
-    return True
-
-
-def show(name: str, jobs: int, load: Load) -> None:
+def show(jobs: int, load: Load) -> None:
     print(
-        f"{name:28} {jobs:5} {load.alive:7} {load.programs[-1]:12.1f} {load.daemon[-1]:10.1f} {load.mib:8.1f}"
+        f"{jobs:5} {load.alive:7} {load.programs[-1]:12.1f} {load.daemon[-1]:10.1f} {load.mib:8.1f}"
         f" {load.peak_mib:9.1f} {load.calls_per_second:11.1f} {load.rpcs_per_second:7.1f}",
         flush=True,
     )
 
 
-def limits(jobs: int, polling_count: int, seconds: float) -> list[Limit]:
-    """Measure the programs of `jobs` booting jobs, and `polling_count` that poll, the previous method; print a row for each."""
+def values(jobs: int, seconds: float) -> dict[str, float]:
+    """Measure the programs of `jobs` booting jobs; print a row."""
     with tempfile.TemporaryDirectory(prefix="landbridge-starts-") as name:
         folder = Path(name)
         with running(folder / "cloud", "--launcher", "none", "--boot-delay", "600") as cloud:
@@ -163,31 +158,26 @@ def limits(jobs: int, polling_count: int, seconds: float) -> list[Limit]:
             environ = environment(slurm.environ)
             (slurm.folder / "calls").touch()
             head = ("jobs", "waiting", "programs MiB", "daemon MiB", "in all", "peak MiB", "commands/s", "RPC/s")
-            print("{:28} {:>5} {:>7} {:>12} {:>10} {:>8} {:>9} {:>11} {:>7}".format("", *head), flush=True)
+            print("{:>5} {:>7} {:>12} {:>10} {:>8} {:>9} {:>11} {:>7}".format(*head), flush=True)
             with Process((sys.executable, "-m", "landbridge.burst.daemon.daemon"), slurm.environ) as daemon:
                 daemon.wait_for("acting")
                 load = measure([str(program)], environ, slurm, jobs, seconds, daemon.pid)
-            show("daemon answers", jobs, load)
-            if polling_count:
-                polling = [sys.executable, "-m", "bench.burst.prolog_polling"]
-                show("polling", polling_count, measure(polling, environ, slurm, polling_count, 5.0, None))
-    name = f"{jobs:,} booting jobs"
-    return [
-        Limit(name, load.rpcs_per_second, MAX_RPCS_PER_SECOND, "RPCs a second"),
-        Limit(f"{name}, all waiting", load.mib, MAX_MIB, "MiB of programs and daemon"),
-    ]
+            show(jobs, load)
+    return {
+        "booting jobs": float(jobs),
+        "booting jobs: RPCs a second": load.rpcs_per_second,
+        "booting jobs, all waiting: MB": load.mib * MB_IN_MIB,
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Return 0 if the booting jobs are within the limits."""
     parser = argparse.ArgumentParser(prog="python -m bench.burst.job_starts", description=__doc__)
     parser.add_argument("--jobs", type=int, default=MAX_NODES)
-    parser.add_argument(
-        "--polling", type=int, default=50, help="programs that poll, the previous method; their load is per program"
-    )
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args(argv)
-    return 0 if show_limits(limits(options.jobs, options.polling, options.seconds)) else 1
+    measured = values(options.jobs, options.seconds) | calibration.values()
+    return 0 if show_limits(read_limits({"starts"}), measured) else 1
 
 
 if __name__ == "__main__":

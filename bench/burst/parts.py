@@ -2,8 +2,8 @@
 
     python -m bench.burst [PART ...] [--sizes 16,128,512,1000] [--latency 0,0.1] [--no-peers]
 
-launches: node starts by our controller, ParallelCluster's resume program and the calls of aws-plugin-for-slurm; the
-emulated AWS answers, and "net" is the time without its own processing time. idle: the daemon without work, and decisions.
+launches: node starts by our controller and ParallelCluster's resume program; the emulated AWS answers, and "net" is the
+time without its own processing time. idle: the daemon without work, and decisions.
 pass: whole passes over 10,000 nodes. comments: 4,000 refused jobs. starts: PrologSlurmctld of 1,000 booting jobs.
 """
 
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import calibration
 from bench.burst import comments as burst_comments
 from bench.burst import daemon as burst_daemon
 from bench.burst import job_starts
@@ -23,7 +24,7 @@ from bench.burst import passes as burst_pass
 from bench.burst import peer as burst_peer
 from bench.burst.process import Process, ProcessResult, run
 from bench.burst.site import MAX_NODES, POOL, AwsResources, Slurm, build, peer_settings
-from bench.limits import Limit, show_limits
+from bench.limits import PEER, read_limits, show_limits
 from landbridge.hostlist import compress
 from sandbox.aws_emulator.process import EmulatorProcess, running
 
@@ -32,9 +33,8 @@ OURS, COLD = "landbridge", "landbridge, daemon not running"
 #: Node names in one `scontrol update` of our controller.
 UPDATE_BATCH = 500
 PARTS = ("launches", "idle", "pass", "comments", "starts")
-# Limits for 1,000 nodes of one job: net seconds by the latency of a call, calls, and memory.
-MAX_NET_SECONDS = {0.0: 0.43, 0.1: 3.0}
-MAX_CALLS, MAX_MIB = 3, 80
+#: Nodes of the launch, as one job, that has limits.
+LARGEST = 1000
 
 
 @dataclass(frozen=True)
@@ -134,19 +134,14 @@ class Bench:
             )
             return self.measurement_of(OURS, nodes, jobs, latency, ended)
 
-    def theirs(self, nodes: int, jobs: int, latency: float) -> Iterator[Measurement]:
+    def theirs(self, nodes: int, jobs: int, latency: float) -> Measurement | None:
+        """Measure the peer's resume program; None if there is no peer."""
         if self.peer is None:
-            return
+            return None
         self.reset(nodes, jobs, latency)
         environ = {**self.slurm.environ, **self.peer.environ(self.cloud), **peer_settings(self.slurm, self.resources)}
-        yield self.measurement_of(
-            burst_peer.NAME, nodes, jobs, latency, run(self.peer.resume(self.slurm.folder, nodes), environ)
-        )
-        if jobs == 1:
-            # The plugin does not know jobs: fifty jobs give the same calls as one.
-            self.reset(nodes, jobs, latency)
-            ended = run(self.peer.plugin(self.resources.subnet, nodes), environ)
-            yield self.measurement_of(burst_peer.PLUGIN, nodes, jobs, latency, ended)
+        ended = run(self.peer.resume(self.slurm.folder, nodes), environ)
+        return self.measurement_of(burst_peer.NAME, nodes, jobs, latency, ended)
 
 
 @contextmanager
@@ -181,29 +176,28 @@ def measure(sizes: Sequence[int], latencies: Sequence[float], peers: bool) -> li
         for latency in latencies:
             for nodes in sizes:
                 for jobs in sorted({min(count, nodes) for count in JOBS}):
-                    for measure_resume in (benchmark.ours, benchmark.cold):
-                        measurements.append(measure_resume(nodes, jobs, latency))
-                        show(measurements[-1])
-                    for other in benchmark.theirs(nodes, jobs, latency):
-                        measurements.append(other)
-                        show(other)
+                    for measure_resume in (benchmark.ours, benchmark.cold, benchmark.theirs):
+                        if measurement := measure_resume(nodes, jobs, latency):
+                            measurements.append(measurement)
+                            show(measurement)
     return measurements
 
 
-def launch_limits(measurements: Sequence[Measurement]) -> list[Limit]:
-    """Return the limits of the largest launch, as far as it was measured."""
-    limits: list[Limit] = []
-    for measurement in measurements:
-        if (measurement.name, measurement.nodes, measurement.jobs) != (OURS, 1000, 1):
-            continue
-        name = f"launch of 1,000 nodes, {measurement.latency * 1000:.0f} ms a call"
-        if measurement.latency in MAX_NET_SECONDS:
-            limits.append(Limit(name, measurement.net, MAX_NET_SECONDS[measurement.latency], "net s", wall=True))
-        limits += [
-            Limit(name, measurement.calls, MAX_CALLS, "calls"),
-            Limit(name, measurement.mib, MAX_MIB, "MiB"),
-        ]
-    return limits
+def launch_values(measurements: Sequence[Measurement]) -> dict[str, float]:
+    """Return the values of the largest launch as one job, of our controller with a running daemon and of the peer."""
+    values: dict[str, float] = {}
+    begins = {OURS: "", burst_peer.NAME: f"{PEER}, "}
+    for row in measurements:
+        if row.name in begins and (row.nodes, row.jobs) == (LARGEST, 1):
+            name = f"{begins[row.name]}launch of {row.nodes:,} nodes, {row.latency * 1000:.0f} ms a call"
+            values |= {
+                f"{name}: nodes": row.nodes,
+                f"{name}: net s": row.net,
+                f"{name}: CPU s": row.cpu,
+                f"{name}: calls": row.calls,
+                f"{name}: MB": row.mib * 2**20 / 10**6,
+            }
+    return values
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -218,15 +212,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
-    measured: dict[str, Callable[[], list[Limit]]] = {
-        "launches": lambda: launch_limits(measure(options.sizes, options.latency, not options.no_peers)),
-        "idle": burst_daemon.limits,
-        "pass": lambda: burst_pass.measure(burst_pass.NODES, burst_pass.PENDING_JOBS, 1),
-        "comments": burst_comments.limits,
-        "starts": lambda: job_starts.limits(MAX_NODES, 50, 20.0),
+    measured: dict[str, Callable[[], dict[str, float]]] = {
+        "launches": lambda: launch_values(measure(options.sizes, options.latency, not options.no_peers)),
+        "idle": burst_daemon.values,
+        "pass": lambda: burst_pass.values(burst_pass.NODES, burst_pass.PENDING_JOBS, 1),
+        "comments": burst_comments.values,
+        "starts": lambda: job_starts.values(MAX_NODES, 20.0),
     }
-    limits: list[Limit] = []
-    for part in options.parts or PARTS:
+    parts = options.parts or PARTS
+    values = calibration.values()
+    for part in parts:
         print(f"\n{part}\n", flush=True)
-        limits += measured[part]()
-    return 0 if show_limits(limits) else 1
+        values |= measured[part]()
+    return 0 if show_limits(read_limits(parts), values) else 1

@@ -17,10 +17,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import calibration
 from bench.burst.ec2_pages import PAGE_SIZE, Instance, Pages, serving
 from bench.burst.process import ProcessResult, run
 from bench.burst.site import POOL, REGION, ROOT, TYPE, recorded_job, write_ping
-from bench.limits import Limit, show_limits
+from bench.limits import read_limits, show_limits
 from landbridge import tags
 from landbridge.burst.journal.paths import DATABASE
 from landbridge.burst.journal.store import Store
@@ -28,8 +29,6 @@ from landbridge.hostlist import compress
 from landbridge.timestamps import iso
 
 NODES, PENDING_JOBS, LAUNCH_SIZE = 10_000, 15_000, 500
-# 120 MB.
-MAX_CPU_SECONDS, MAX_MIB = 3.0, 114.4
 #: Script in place of squeue: the jobs on nodes, the pending jobs, or jobs by id, which are pending too; it prints the
 #: requested separator, which is the text behind the first field.
 SQUEUE = r"""#!/bin/sh
@@ -172,19 +171,20 @@ def _instance(number: int, count: int, now: int) -> Instance:
     )
 
 
-def measure(nodes: int, pending: int, interfaces: int) -> list[Limit]:
+def values(nodes: int, pending: int, interfaces: int) -> dict[str, float]:
     """Measure a pass in each situation; print a row for each."""
     situations = (
         Situation("all powered down", 0),
         Situation("all running, a job each, no journal", nodes),
         Situation("all running, a job each", nodes, keeps=True),
     )
-    limits: list[Limit] = []
+    # Pages that EC2 needs for the instances of the largest situation.
+    measured = {"pass: pages of instances": float(max(1, -(-nodes // PAGE_SIZE)))}
     print(f"one pass over {nodes:,} nodes with {pending:,} pending jobs, as a process\n")
     print(f"{'':38} {'CPU s':>7} {'wall s':>7} {'peak MiB':>9} {'EC2 calls':>10} {'EC2 MB':>7}")
-    with tempfile.TemporaryDirectory(prefix="landbridge-pass-") as name, serving(Pages()) as pages:
+    with tempfile.TemporaryDirectory(prefix="landbridge-pass-") as folder, serving(Pages()) as pages:
         pages.interfaces = interfaces
-        site = Site(Path(name) / "site", pages, nodes, pending)
+        site = Site(Path(folder) / "site", pages, nodes, pending)
         for situation in situations:
             site.prepare(situation.running)
             if not situation.keeps:
@@ -197,12 +197,9 @@ def measure(nodes: int, pending: int, interfaces: int) -> list[Limit]:
                 f" {pages.sent / 1e6:7.1f}",
                 flush=True,
             )
-            limits += [
-                Limit(f"pass, {situation.name}", result.cpu, MAX_CPU_SECONDS, "CPU s"),
-                Limit(f"pass, {situation.name}", result.mib, MAX_MIB, "MiB"),
-                Limit(f"pass, {situation.name}", pages.calls, max(1, -(-nodes // PAGE_SIZE)), "calls of EC2"),
-            ]
-    return limits
+            name = f"pass, {situation.name}"
+            measured |= {f"{name}: CPU s": result.cpu, f"{name}: MB": result.mb, f"{name}: calls of EC2": pages.calls}
+    return measured
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -212,7 +209,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--pending", type=int, default=PENDING_JOBS)
     parser.add_argument("--interfaces", type=int, default=1, help="network interfaces of each instance")
     options = parser.parse_args(argv)
-    return 0 if show_limits(measure(options.nodes, options.pending, options.interfaces)) else 1
+    measured = values(options.nodes, options.pending, options.interfaces)
+    return 0 if show_limits(read_limits({"pass"}), measured | calibration.values()) else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Peers that start nodes in AWS for Slurm: ParallelCluster's node package in a separate Python."""
+"""Peer that starts nodes in AWS for Slurm: ParallelCluster's node package in a separate Python."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 
 VERSION = "3.16.1"
 PACKAGE = f"aws-parallelcluster-node=={VERSION}"
-NAME, PLUGIN = f"ParallelCluster {VERSION}", "calls of plugin-v2"
+NAME = f"ParallelCluster {VERSION}"
 HERE = Path(__file__).parent
 
 
@@ -31,11 +31,6 @@ class Peer:
         """Return the command of ParallelCluster's resume program."""
         program = HERE / "parallelcluster_resume.py"
         return str(self.python), str(program), str(folder / "resume.conf"), f"{PEER_NODE}[1-{nodes}]"
-
-    def plugin(self, subnet: str, nodes: int) -> tuple[str, ...]:
-        """Return the command that makes the calls of aws-plugin-for-slurm."""
-        names = (f"aws-p5-{number}" for number in range(nodes))
-        return str(self.python), str(HERE / "plugin_v2.py"), "bench-fleet", subnet, *names
 
     def environ(self, cloud: EmulatorProcess) -> Mapping[str, str]:
         return {**cloud.environment(), "AWS_DEFAULT_REGION": REGION}

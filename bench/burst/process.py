@@ -26,6 +26,11 @@ class ProcessResult:
     cpu: float
     output: str = ""
 
+    @property
+    def mb(self) -> float:
+        """Return the peak memory in MB."""
+        return self.mib * 2**20 / 10**6
+
     def then(self, other: "ProcessResult") -> "ProcessResult":
         """Return the result of both programs, one after the other."""
         return ProcessResult(

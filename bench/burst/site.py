@@ -63,9 +63,7 @@ def build(cloud: EmulatorProcess) -> AwsResources:
     interface = {"DeviceIndex": 0, "NetworkCardIndex": 0, "Groups": [group]}
     data = {"ImageId": IMAGE, "InstanceType": TYPE}
     parallelcluster = {**data, "NetworkInterfaces": [{**interface, "SubnetId": subnet}]}
-    plugin = {**data, "SecurityGroupIds": [group]}
-    for name, template in (("bench-q1-p5", parallelcluster), ("bench-fleet", plugin)):
-        ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=template)
+    ec2.create_launch_template(LaunchTemplateName="bench-q1-p5", LaunchTemplateData=parallelcluster)
     response = ec2.create_launch_template(LaunchTemplateName="bench-p5", LaunchTemplateData=data)
     key = [{"AttributeName": "Id", "AttributeType": "S"}]
     dynamodb.create_table(
@@ -238,7 +236,7 @@ def _resume(parts: list[range], prefix: str) -> dict[str, Any]:
     resume: dict[str, Any] = json.loads((RECORDED / "resume-gang.json").read_text())
     recorded, resume["jobs"] = resume["jobs"][0], []
     if prefix == PEER_NODE:
-        # aws-plugin-for-slurm cannot read these keys of Slurm 26.05.
+        # aws-parallelcluster-node cannot read these keys of Slurm 26.05.
         recorded = {key: value for key, value in recorded.items() if key not in ("exclusive", "priority")}
     for number, part in enumerate(parts, 1):
         nodes = _host_list(part, prefix)

@@ -4,22 +4,19 @@ It uses the same program, checks and provider code as with the engine. Without t
 there is no preview of a change, no refresh and no second `up`, only one creation and the deletion of all resources.
 """
 
-import runpy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from landbridge import yaml_text
 from landbridge.environment import load_environment
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.stacks import HANDOVER, planned_stacks
-from landbridge.realise.project import project_root
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.invokes import invoke
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.checks.all_checks import all_problems
 from sandbox.pulumi_provider.graph import Backing, Graph, record
+from sandbox.pulumi_provider.program import program_of
 from sandbox.pulumi_provider.serialization import Bag
 
 
@@ -76,14 +73,6 @@ def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
     problems = list(all_problems(token, inputs, real=real))
     if problems:
         raise ProviderError("; ".join(f"{name}: {sdk_args.spell(path)}: {reason}" for path, reason in problems))
-
-
-def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[str, Any]]:
-    """Return the program that `pulumi up` would run for an environment file, the stack's name and configuration."""
-    entry = project_root(environment_file) / "stacks"
-    stack = environment_file.name.removeprefix("Pulumi.").removesuffix(".yaml")
-    config = yaml_text.load(environment_file.read_text())["config"]
-    return (lambda: runpy.run_path(str(entry), run_name="__main__")), stack, dict(config)
 
 
 def record_stacks(environment_file: Path, backing: Backing, *, preview: bool = False) -> dict[str, Graph]:

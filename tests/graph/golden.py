@@ -12,7 +12,7 @@ from landbridge.environment import Environment, load_environment
 from landbridge.hostlist import expand
 from landbridge.plan.cost import aws_spend
 from sandbox.pulumi_provider.graph import Graph, record
-from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.program import program_of
 from sandbox.pulumi_provider.serialization import Bag
 from tests.graph.environments.test_program import Answering
 

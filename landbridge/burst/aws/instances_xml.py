@@ -28,9 +28,14 @@ FIELDS = {
 _UNREAD = re.compile(rb"<(networkInterfaceSet|blockDeviceMapping|groupSet|metadataOptions|cpuOptions|productCodes)>")
 #: Frequent elements that have only text and are no such field, with the space behind them.
 _UNREAD_TEXT = re.compile(
-    rb"<(architecture|bootMode|clientToken|currentInstanceBootMode|ebsOptimized|enaSupport|hypervisor|imageId|keyName|"
-    rb"platformDetails|privateDnsName|rootDeviceName|rootDeviceType|sourceDestCheck|usageOperation|"
-    rb"usageOperationUpdateTime|virtualizationType|vpcId)>[^<]*</\1>\s*"
+    rb"<(architecture|bootMode|clientToken|currentInstanceBootMode|dnsName|ebsOptimized|enaSupport|hypervisor|imageId|"
+    rb"keyName|ownerId|platformDetails|privateDnsName|requesterId|reservationId|rootDeviceName|rootDeviceType|sourceDestCheck|"
+    rb"usageOperation|usageOperationUpdateTime|virtualizationType|vpcId)>[^<]*</\1>\s*"
+)
+#: Frequent small elements without such fields, with the space behind them. None contains itself.
+_UNREAD_SMALL = re.compile(
+    rb"<(capacityReservationSpecification|enclaveOptions|hibernationOptions|iamInstanceProfile|maintenanceOptions|"
+    rb"monitoring|placement|privateDnsNameOptions)>[^<]*(?:<(?!/\1>)[^<]*)*</\1>\s*"
 )
 
 
@@ -63,7 +68,7 @@ class _Reader:
     def parse(self, body: bytes) -> None:
         try:
             for piece in _read_pieces(body):
-                self._parser.Parse(_UNREAD_TEXT.sub(b"", piece))
+                self._parser.Parse(_UNREAD_SMALL.sub(b"", _UNREAD_TEXT.sub(b"", piece)))
             self._parser.Parse(b"", True)
         finally:
             del self._parser  # refers to this reader: the memory of both would stay until a garbage collection

@@ -38,6 +38,7 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         self._is_reserved = False
+        self._loaded: tuple[tuple[int, int], State] | None = None  # the last state, and the changes before it
         self._days_to_copy: set[str] | None = None  # days with charges that the copy does not have; None: all
 
     def append(self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float) -> None:
@@ -194,7 +195,7 @@ class Store:
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._loaded = None
 
     def _saved(self, days: set[str]) -> None:
         if self._days_to_copy is not None:
@@ -202,7 +203,10 @@ class Store:
         self.saves += 1
 
     def _load(self, connection: sqlite3.Connection) -> State:
-        return _transaction(connection, self._read, "DEFERRED")
+        changes = _changes(connection)
+        if self._loaded is None or self._loaded[0] != changes:
+            self._loaded = changes, _transaction(connection, self._read, "DEFERRED")
+        return self._loaded[1]
 
     def _read(self, connection: sqlite3.Connection) -> State:
         rows: RowTexts = {(kind, key): value for kind, key, value in connection.execute("SELECT * FROM facts")}
@@ -242,6 +246,12 @@ class Store:
         for suffix in ("-wal", "-shm"):
             with contextlib.suppress(FileNotFoundError):
                 self.path.with_name(self.path.name + suffix).rename(path.with_name(path.name + suffix))
+
+
+def _changes(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return two numbers of which one is another after each change: by other connections, and by this one."""
+    (others,) = connection.execute("PRAGMA data_version").fetchone()
+    return others, connection.total_changes
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

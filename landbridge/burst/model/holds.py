@@ -65,6 +65,8 @@ class BudgetHold:
 
     def charges(self, start: float, stop: float) -> dict[str, float]:
         """Return the cost of a time in USD, by account."""
+        if all(claim.account == self.account for claim in self.claims):
+            return {self.account: self.cost(start, stop)} if start < stop else {}
         usd_by_account: dict[str, float] = {}
         for share in self.shares(start, stop):
             usd_by_account[share.account] = usd_by_account.get(share.account, 0.0) + share.usd

@@ -10,7 +10,8 @@ from landbridge.catalog.aws.storage import storage as facts
 from landbridge.plan.outputs import StackOutputs
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.graph import Graph, GraphNode, record
-from sandbox.pulumi_provider.recorder import apply, program_of
+from sandbox.pulumi_provider.program import program_of
+from sandbox.pulumi_provider.recorder import apply
 from sandbox.pulumi_provider.serialization import unknown_inside
 from tests.graph.components.pools.test_network_and_pools import wrong
 from tests.graph.conftest import ROOT, SANDBOX

@@ -15,7 +15,8 @@ from sandbox.pulumi_provider import partial_creation
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from sandbox.pulumi_provider.graph import Graph, GraphNode, record
 from sandbox.pulumi_provider.policy_view import resources
-from sandbox.pulumi_provider.recorder import apply, joined, program_of, record_stacks
+from sandbox.pulumi_provider.program import program_of
+from sandbox.pulumi_provider.recorder import apply, joined, record_stacks
 from tests.graph.components.pools.test_network_and_pools import wrong
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import ACCOUNT, Answering

@@ -11,7 +11,7 @@ from sandbox.pulumi_provider.aws import RESOURCE_TYPES
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.checks.all_checks import all_problems
 from sandbox.pulumi_provider.graph import Graph, record
-from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.program import program_of
 from tests.graph.golden import GOLDEN, ROOT, SHIPPED, environment_of, recorded, summary
 from tests.graph.support.aws_ids import Lifelike
 

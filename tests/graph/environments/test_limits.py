@@ -14,7 +14,7 @@ from landbridge.environment import load_environment
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.roles.burst import burst_config
 from sandbox.pulumi_provider.graph import Graph, record
-from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.program import program_of
 from tests.graph.conftest import SANDBOX
 from tests.graph.support.aws_ids import Lifelike
 

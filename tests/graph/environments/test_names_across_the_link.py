@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.pulumi_provider.recorder import joined, program_of, record_stacks
+from sandbox.pulumi_provider.program import program_of
+from sandbox.pulumi_provider.recorder import joined, record_stacks
 from tests.graph.conftest import ROOT
 from tests.graph.environments.test_stacks import resources_of, variant
 from tests.graph.golden import In

@@ -8,7 +8,7 @@ from landbridge.environment import load_environment
 from landbridge.policy import Level, PolicySettings, policy_settings, violations
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.policy_view import resources
-from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.program import program_of
 from tests.graph.conftest import ROOT
 from tests.graph.environments.test_program import Answering
 

@@ -8,7 +8,8 @@ import pytest
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.stacks import HANDOVER
 from sandbox.pulumi_provider.graph import Graph, NoSuchStack, record
-from sandbox.pulumi_provider.recorder import joined, program_of, record_stacks
+from sandbox.pulumi_provider.program import program_of
+from sandbox.pulumi_provider.recorder import joined, record_stacks
 from tests.graph.conftest import ROOT
 from tests.graph.golden import SHIPPED, In
 

@@ -9,7 +9,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from sandbox.pulumi_provider.graph import record
 from sandbox.pulumi_provider.partial_creation import PartialCreation, create
-from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.program import program_of
 from tests.graph.conftest import ROOT
 from tests.graph.support.apply_without_engine import Making
 

@@ -9,7 +9,7 @@ from landbridge.environment import load_environment
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider import serialization
 from sandbox.pulumi_provider.graph import record
-from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.program import program_of
 from tests.graph.conftest import ROOT
 from tests.graph.support.apply_without_engine import Making
 from tests.graph.support.cloud_only_environment import write

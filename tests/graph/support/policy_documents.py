@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.pulumi_provider.graph import Graph, record
-from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.program import program_of
 from sandbox.pulumi_provider.serialization import Bag
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import ACCOUNT, Answering

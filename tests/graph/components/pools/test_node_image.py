@@ -15,7 +15,8 @@ from landbridge.node_image import bundle, ingredients
 from landbridge.plan.aws.pool import region_pool_args
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.checks import sdk_args
-from sandbox.pulumi_provider.recorder import program_of, record_stacks
+from sandbox.pulumi_provider.program import program_of
+from sandbox.pulumi_provider.recorder import record_stacks
 from tests.graph.components.pools.node_images import (
     COMPONENT,
     DISTRIBUTION,

@@ -4,10 +4,13 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 from xml.sax.saxutils import escape
 
+import botocore.session
 import pytest
+from botocore.parsers import create_parser
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.burst.ec2_pages import Instance, Pages
 from landbridge.burst.aws.client import clients
 from landbridge.burst.aws.ec2 import Ec2
 from landbridge.burst.aws.instances import instance_of, node_of
@@ -65,6 +68,20 @@ def test_instances_are_parsed_as_botocore_parses_them(
     for item, expected in zip(parsed, by_botocore, strict=True):
         known = {**expected, "State": {"Name": expected["State"]["Name"]}}
         assert item == {key: known[key] for key in item} and len(item["Tags"]) > 8
+
+
+def test_a_page_with_every_element_is_parsed_as_botocore_parses_it() -> None:
+    launched = "2026-11-30T08:00:00.000Z"
+    instances = [Instance(number, number, "lb-1", launched, {"a": "<monitoring>", "b": "&"}) for number in range(3)]
+    body = Pages(instances, interfaces=2).page(0, 2)
+    shape = botocore.session.get_session().get_service_model("ec2").operation_model("DescribeInstances").output_shape
+    raw = create_parser("ec2").parse({"body": body, "headers": {}, "status_code": 200}, shape)
+    by_botocore = [item for group in raw["Reservations"] for item in group["Instances"]]
+    parsed = read(body)
+    assert parsed["NextToken"] == raw["NextToken"]
+    for item, expected in zip(parsed["Instances"], by_botocore, strict=True):
+        known = {**expected, "State": {"Name": expected["State"]["Name"]}}
+        assert item == {key: known[key] for key in item} and len(item) == 8
 
 
 def _response(*instances: str, end: str = "") -> bytes:

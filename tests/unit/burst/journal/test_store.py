@@ -156,6 +156,18 @@ def test_two_writers_keep_each_others_rows(store: Store) -> None:
     assert dict(loaded.drained) == {"p5": "an operator"} and set(loaded.attempts) == {"lb-1"}
 
 
+def test_a_journal_without_changes_is_read_once(store: Store) -> None:
+    store.append("resume", ["p5-1"], {7: ("p5-1",)}, 1000.0)
+    state = store.load()
+    assert store.load() is state
+    store.take_lease("ctl01", 1000.0, 60.0)
+    Store(store.path).append("suspend", ["p5-2"], {}, 1001.0)
+    assert [order.nodes for order in store.load().orders] == [("p5-1",), ("p5-2",)]
+    after = replace(store.load(), orders=())
+    store.save(store.load(), after)
+    assert store.load() == after
+
+
 def test_an_unchanged_state_writes_nothing(store: Store) -> None:
     store.save(State(), FULL)
     before = (store.path.with_name("burst.db-wal").stat().st_size, store.path.stat().st_size)

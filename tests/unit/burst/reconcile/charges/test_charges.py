@@ -152,3 +152,22 @@ def test_node_seconds_without_a_price_are_counted_as_such():
     hold = BudgetHold("lab", "gpu", 0.0, NOW, NOW + 3600)
     (charge,) = accrued(hold, NOW + 60)
     assert (charge.usd, charge.node_seconds, charge.unpriced_seconds) == (0.0, 60.0, 60.0)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        (),
+        ((1, "lab", None),),
+        ((1, "lab", NOW + 60), (2, "lab", NOW + 600)),
+        ((1, "poor", None),),
+        ((1, "lab", NOW + 60), (2, "poor", NOW + 600)),
+    ],
+)
+@pytest.mark.parametrize("stop", [NOW - 1, NOW, NOW + 30, NOW + 3600])
+def test_charges_by_account_are_the_sums_of_the_shares(claims: tuple[tuple[int, str, float | None], ...], stop: float):
+    hold = BudgetHold("lab", "gpu", 10.0, NOW, NOW + 7200, claims=claims)
+    sums: Counter[str] = Counter()
+    for share in hold.shares(NOW, stop):
+        sums[share.account] += share.usd
+    assert hold.charges(NOW, stop) == pytest.approx(dict(sums))

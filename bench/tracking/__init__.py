@@ -1,1 +1,0 @@
-"""Benchmark of an MLflow server with many runs at the same time."""
