@@ -19,5 +19,5 @@ def gpu_usd_hour(model: str, region: str) -> float | None:
 
 
 def slice_usd_hour(model: str, profile: str, gpu_usd: float | None) -> float | None:
-    """Return the price of a slice in an hour, from that of a GPU; None without one, and for an unknown profile."""
+    """Return the price of a slice in USD an hour, from a GPU's price; None without one, and for an unknown profile."""
     return None if gpu_usd is None or profile not in mig_profiles(model) else gpu_usd * gpu_share(model, profile)

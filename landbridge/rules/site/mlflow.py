@@ -27,7 +27,7 @@ _OTHER_SERVICES = {
 
 @rule
 def mlflow_ports(environment: Environment) -> Iterator[Finding]:
-    """Servers of MLflow have different ports, not those of other services, and only classes with an own port are in ports.
+    """Servers of MLflow have ports that no other service has, and only classes with an own port are in ports.
 
     Every data class of an account has a server of its own on the MLflow host.
     Source: Landbridge (docs/explanation/models.md).

@@ -31,7 +31,7 @@ def team_names(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def team_accounts(environment: Environment) -> Iterator[Finding]:
-    """With teams, every Slurm account is of exactly one team: the workspace of a job is that of its account's team.
+    """With teams, every Slurm account is of exactly one team: the workspace of a job is its team's workspace.
 
     MLflow's default workspace is closed then. Source: Landbridge (docs/explanation/models.md).
     """
