@@ -5,4 +5,4 @@ from pulumi.provider.experimental import component_provider_host
 from components import multilang
 
 if __name__ == "__main__":
-    component_provider_host(list(multilang.classes().values()), "landbridge", version="0.1.0")
+    component_provider_host(list(multilang.classes().values()), "landbridge", version="0.2.0")

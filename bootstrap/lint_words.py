@@ -1,4 +1,4 @@
-"""Lint for words: first words of Ansible task names and Python docstrings, and names in Python that say nothing.
+"""Lint for words: Ansible task names, first words and first sentences of Python docstrings, and names that say nothing.
 
 `python bootstrap/lint_words.py [FOLDER]` prints `file:line: message` for each finding among the files that git tracks, and
 exits with 1 when there is one. The words are data in lint_words.yaml.
@@ -21,6 +21,7 @@ TASK_LISTS = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue",
 _TASK_FILE = re.compile(r"^ansible/(site\.yml|playbooks/.*\.yml|roles/[^/]+/(tasks|handlers)/.*\.yml)$")
 _PYTHON_PROGRAM = re.compile(rb"#!.*[/ ]python3?\b")
 _WORD = re.compile(r"\W*([\w'-]+)")
+_SENTENCE = re.compile(r".+?[.!?](?= [A-Z`]|$)")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -35,6 +36,7 @@ def main(argv: Sequence[str]) -> int:
 
 def check(root: Path, names: Sequence[str], words: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
     """Yield the path, line and message of each finding in the named files."""
+    nouns, later = tuple(words["folders_with_nouns"].split()), tuple(words["folders_without_nouns"].split())
     for name in names:
         if _TASK_FILE.match(name):
             for line, message in task_names((root / name).read_text(), words["task_verbs"].split()):
@@ -43,6 +45,9 @@ def check(root: Path, names: Sequence[str], words: Mapping[str, Any]) -> Iterato
             tree = ast.parse((root / name).read_text())
             for line, message in docstring_openings(tree, words["docstring_openings"].split()):
                 yield name, line, message
+            if name.startswith(nouns) and not name.startswith(later):
+                for line, message in pronouns(tree, words["pronouns"]):
+                    yield name, line, message
             for line, message in empty_names(tree, set(words["empty_names"].split())):
                 yield name, line, message
 
@@ -75,15 +80,27 @@ def is_python(path: Path) -> bool:
 
 def docstring_openings(tree: ast.Module, openings: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield a finding for each module, class or function whose docstring begins with a forbidden word."""
+    for line, docstring in docstrings(tree):
+        if (word := first_word(docstring)) in openings:
+            yield line, f'the docstring begins with "{word}": name the standard object, or begin with a verb'
+
+
+def pronouns(tree: ast.Module, forbidden: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield a finding for each docstring whose first sentence has a pronoun in place of its noun."""
+    for line, docstring in docstrings(tree):
+        sentence = f" {first_sentence(docstring)}"
+        for words in forbidden:
+            if f" {words} " in sentence:
+                yield line, f'the docstring\'s first sentence has "{words}": repeat the noun'
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each docstring."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        docstring = ast.get_docstring(node)
-        if docstring and (word := first_word(docstring)) in openings:
-            yield (
-                node.body[0].lineno,
-                f'the docstring begins with "{word}": name the standard object, or begin with a verb',
-            )
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = ast.get_docstring(node)
+            if docstring:
+                yield node.body[0].lineno, docstring
 
 
 def empty_names(tree: ast.Module, forbidden: Container[str]) -> Iterator[tuple[int, str]]:
@@ -105,6 +122,13 @@ def first_word(text: str) -> str:
     """Return the first word of a text, without punctuation before it."""
     match = _WORD.match(text)
     return match.group(1) if match else ""
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text's first paragraph, on one line."""
+    paragraph = " ".join(text.partition("\n\n")[0].split())
+    match = _SENTENCE.match(paragraph)
+    return match.group() if match else paragraph
 
 
 def tracked(root: Path) -> list[str]:

@@ -19,8 +19,8 @@ from landbridge.plan.aws.access.onprem_hosts import ONPREM_ROLES, OnPremRole
 
 
 class Identity(Component):
-    """IAM roles without users or static keys: one for the nodes, and one for those of each pool with its own policies; one
-    for the jobs of each data class; five to eight for on-prem services, each for one purpose.
+    """IAM roles without users or static keys: one for the nodes, and one for the nodes of each pool with its own
+    policies; one for the jobs of each data class; five to eight for on-prem services, each for one purpose.
 
     Costs 0.40 USD a month for each secret; roles, anchor and profiles cost nothing. Protects: each role has the permissions for
     its own calls only; launch and terminate are separate roles and limited to this cluster's nodes; no role can access data that

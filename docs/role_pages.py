@@ -87,7 +87,7 @@ def _role(name: str) -> Iterator[str]:
 
 
 def _rows(options: Mapping[str, Any], path: str, defaults: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one row for each variable; the keys of a dictionary follow it as `variable.key`, those of a list's items as `variable[].key`."""
+    """Yield one row for each variable; keys follow it, of a dictionary as `variable.key`, of a list as `variable[].key`."""
     for name, option in options.items():
         kind = option.get("type", "str") + (f" of {option['elements']}" if "elements" in option else "")
         if "choices" in option:

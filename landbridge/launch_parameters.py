@@ -58,7 +58,7 @@ def reservation_target(reservation: str | None, reservation_group: str | None) -
 
 
 def cpu_options(core_count: int | None, threads_per_core: int | None) -> dict[str, Any]:
-    """Return the CPU options; empty without them, for those of the launch template or of the instance type."""
+    """Return the CPU options; empty without them: the options of the launch template or of the instance type apply."""
     if core_count is None or threads_per_core is None:
         return {}
     return {"CpuOptions": {"CoreCount": core_count, "ThreadsPerCore": threads_per_core}}

@@ -38,7 +38,9 @@ class Regime(Facts):
         return facts.partition in self.aws.partitions and facts.geography in self.aws.geographies
 
     def obligations_at(self, region: str | None) -> tuple[str, ...]:
-        """Return the obligations for the data in a region, or on-prem (None): without those of the other place only."""
+        """Return the obligations for the data in a region, or on-prem (None), without obligations of the other place
+        only.
+        """
         in_aws = self.aws.only_with if self.aws is not None else ()
         here, elsewhere = (self.onprem_only_with, in_aws) if region is None else (in_aws, self.onprem_only_with)
         general = (word for word in self.obligations if word not in elsewhere or word in here)

@@ -20,7 +20,7 @@ _NOTE = "# Added by Landbridge."
 
 
 def own_keys(cluster: ExistingCluster, keys: tuple[str, ...], several_prologs: bool) -> tuple[str, ...]:
-    """Return those of the keys that the cluster's slurm.conf sets, so that landbridge.conf may not set them again."""
+    """Return the keys that the cluster's slurm.conf sets, so that landbridge.conf may not set them again."""
     repeatable = ("PrologSlurmctld",) if several_prologs else ()
     return tuple(key for key in keys if cluster.pair(key) is not None and key not in repeatable)
 

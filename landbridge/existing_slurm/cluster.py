@@ -9,7 +9,7 @@ from landbridge.findings import Finding, Severity
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredNodes:
-    """NodeName line: its names, and its values by lower-case key with those of NodeName=DEFAULT lines before it."""
+    """NodeName line: its names, and its values by lower-case key, with values of NodeName=DEFAULT lines before it."""
 
     names: tuple[str, ...]
     pairs: Mapping[str, Pair]

@@ -100,7 +100,7 @@ def _existing(cluster: ExistingCluster, request: AdoptRequest) -> dict[str, Any]
 
 
 def _node_folders(cluster: ExistingCluster) -> list[str]:
-    """Return the folders that slurmd needs and does not create itself, without those of every system.
+    """Return the folders that slurmd needs and does not create itself, without folders that every system has.
 
     Source: slurmd.c, _set_slurmd_spooldir: slurmd creates the last folder of SlurmdSpoolDir only, else it ends.
     """

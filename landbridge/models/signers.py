@@ -80,7 +80,7 @@ def signer_serial(signer: str) -> str:
 
 
 def trust_of(texts: Iterable[str], revoked: Iterable[str] = ()) -> ModelTrust:
-    """Return the trust of PEM texts: each certificate is that of a CA, and each public key that of a signer."""
+    """Return the trust of PEM texts: each certificate is a CA's certificate, and each public key a signer's key."""
     joined = "\n".join(texts)
     keys = tuple(match.group() for match in _PUBLIC_KEYS.finditer(joined))
     return ModelTrust(tuple(certificates_in(joined)), keys, frozenset(each.lower() for each in revoked))

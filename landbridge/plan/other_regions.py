@@ -54,7 +54,7 @@ def other_regions(environment: Environment) -> dict[str, Environment]:
 
 
 def aws_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
-    """Return all CIDR ranges of nodes in AWS, those of the environment's own region first."""
+    """Return all CIDR ranges of nodes in AWS, the ranges of the environment's own region first."""
     primary_cidr, *other_cidrs = vpc_ranges(environment)
     return (primary_cidr, *environment.aws.secondary_cidrs, *other_cidrs)
 

@@ -208,7 +208,7 @@ class SageMakerClassOutput(Args):
 
 
 class SageMakerOutput(Args):
-    """Resources of training jobs: those of each data class, subnets, the object prefix that they may write, and the
+    """Resources of training jobs: resources of each data class, subnets, the object prefix that they may write, and the
     model package groups.
     """
 

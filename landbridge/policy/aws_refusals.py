@@ -74,7 +74,7 @@ def possible_ports(resource: Resource, settings: PolicySettings) -> Iterator[str
 
 @policy()
 def possible_tags(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """The number, length and characters of a resource's tags, with those of its provider, are within AWS's limits.
+    """The number, length and characters of a resource's tags, with the tags of its provider, are within AWS's limits.
 
     Source: AWS Tagging, "Tag naming limits and requirements"; EC2 User Guide, "View tags for your EC2 instances using
     instance metadata".

@@ -48,7 +48,7 @@ def _files() -> dict[str, bytes]:
 
 
 def _metadata(version: str) -> dict[str, bytes]:
-    """Return the wheel's metadata, without dependencies: the role installs those of requirements.lock."""
+    """Return the wheel's metadata, without dependencies: the role installs the dependencies of requirements.lock."""
     folder = f"landbridge-{version}.dist-info"
     scripts = sorted(
         f"{entry.name} = {entry.value}"

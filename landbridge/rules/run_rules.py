@@ -38,7 +38,7 @@ class CheckReport:
 
 
 def check(loaded: Loaded, today: date | None = None) -> tuple[Finding, ...]:
-    """Return all findings of a loaded environment: those of loading and those of the rules.
+    """Return all findings of a loaded environment: findings of loading and findings of the rules.
 
     `today` is for rules about dates; without it they do not run.
     """

@@ -185,8 +185,9 @@ class SimulatedPool:
         heappush(self._off, node)
 
     def keep_warm(self, until: float, now: float, *, boots: bool = False) -> int:
-        """Launch those of the `min_nodes` nodes that are not up; return the number that lacks budget or capacity. They
-        are ready at once unless `boots`."""
+        """Launch the nodes of `min_nodes` that are not up; return the number that lacks budget or capacity. They are
+        ready at once unless `boots`.
+        """
         warm_count = sum(instance.warm for instance in self.nodes.values())
         for missing in range(self.pool.min_nodes - warm_count, 0, -1):
             offering = next(iter(self._launchable()), None)

@@ -38,7 +38,7 @@ class DecayedUsage:
     _users: dict[tuple[str, str], _Use] = field(default_factory=dict)
 
     def change(self, account: str, user: str, gpus: int, now: float) -> None:
-        """Add the GPUs of a job that starts, or subtract those of one that ends."""
+        """Add the GPUs of a job that starts, or subtract the GPUs of a job that ends."""
         rate = math.log(2) / self.half_life
         self._accounts.setdefault(account, _Use(at=now)).change(gpus, now, rate)
         self._users.setdefault((account, user), _Use(at=now)).change(gpus, now, rate)

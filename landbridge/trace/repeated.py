@@ -12,7 +12,7 @@ _STEP = re.compile(r"\d+(?:[_+]\d+)?\.(?:batch|extern|interactive|\d+)")
 
 
 def is_step(job: str) -> bool:
-    """Return whether an id is that of a step, such as 201.batch, whose time is in the row of its job too."""
+    """Return whether an id is the id of a step, such as 201.batch, whose time is in the row of its job too."""
     return _STEP.fullmatch(job) is not None
 
 

@@ -47,7 +47,7 @@ def end_all(folder: Path) -> int:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Run one demonstration at a time: terminate processes of a crashed one, and mark those of this one."""
+    """Run one demonstration at a time: terminate processes of a crashed one, and mark the processes of this one."""
     folder.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("a") as lock:
         try:

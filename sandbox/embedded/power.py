@@ -32,7 +32,7 @@ class Programs:
         self._lock = threading.Lock()
 
     def resume(self, nodes: Iterable[str], jobs: Sequence[tuple[EmbeddedJob, Sequence[str]]]) -> None:
-        """Run ResumeProgram for `nodes`; `jobs` are jobs with those of their nodes that have to be started."""
+        """Run ResumeProgram for `nodes`; `jobs`: jobs, each with its nodes that have to be started."""
         names = compress(nodes)
         entries = [
             {

@@ -43,7 +43,7 @@ def _gpu(name: str, platform: Platform, index: int) -> dict[str, Any]:
 
 
 def _ports(platform: Platform) -> list[dict[str, Any]]:
-    """Return the RDMA ports: with BasePOD wiring those of the reference architecture, else the platform's fabric."""
+    """Return the RDMA ports: with BasePOD wiring the ports of the reference architecture, else the platform's fabric."""
     basepod = platform.wirings.get("basepod")
     adapters = basepod.adapters if basepod is not None else common_ports(platform)
     layers = {"infiniband": "InfiniBand", "ethernet": "Ethernet"}

@@ -74,7 +74,7 @@ def _kill_leftovers(lab: Layout) -> None:
 
 
 def _mounts(lab: Layout) -> list[str]:
-    """Return mounts below the lab's folder, and those of ended image builders, whose folders end in their pid."""
+    """Return mounts below the lab's folder, and mounts of ended image builders, whose folders end in their pid."""
     points = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
     lab_points = [point for point in points if point.startswith(f"{lab.state}/")]
     builds = [(point, Path(point).relative_to(lab.images).parts[0]) for point in points if _below(point, lab.images)]

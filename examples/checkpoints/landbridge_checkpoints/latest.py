@@ -29,7 +29,7 @@ class _Content:
 
 
 class LatestPointer:
-    """Pointer of one run, used by one process, which `process` describes; its number is that of its claim."""
+    """Pointer of one run, used by one process, which `process` describes; its number is the claim's number."""
 
     def __init__(self, bucket: Objects, run: str, process: Generation, say: Callable[[str], None]) -> None:
         self._bucket, self._key, self._run, self._say = bucket, f"{run}/latest.json", run, say

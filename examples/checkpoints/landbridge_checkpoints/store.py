@@ -266,7 +266,7 @@ class CheckpointStore:
         return self._bucket.names()
 
     def _number(self, restored: Manifest | None) -> int:
-        """Return the number of this generation: that of the claim, else one more than the restored one's."""
+        """Return the number of this generation: the claim's number, else one more than the restored one's."""
         claimed = None if self._bucket is None else self._bucket.latest.claimed
         return claimed or (1 if restored is None else restored.generation.number + 1)
 

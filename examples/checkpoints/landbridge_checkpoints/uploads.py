@@ -176,7 +176,7 @@ class UploadedCheckpoints:
         self._say(f"blocks of checkpoint {name} are sent: {rate}")
 
     def prune(self, keep: int) -> None:
-        """Delete all but the newest `keep` checkpoints and that of the pointer, and abandoned blocks."""
+        """Delete all but the newest `keep` checkpoints and the pointer's checkpoint, and abandoned blocks."""
         if not self._may_delete:
             return
         try:
@@ -225,7 +225,7 @@ class UploadedCheckpoints:
 
 
 def _merged(parts: Sequence[Manifest]) -> Manifest:
-    """Return the manifest of a checkpoint from those of its ranks; facts and generation are those of the first one."""
+    """Return the manifest of a checkpoint from the manifests of its ranks; facts and generation are the first one's."""
     folders = sorted({folder for part in parts for folder in part.folders})
     files = tuple(file for part in parts for file in part.files)
     return replace(parts[0], files=files, folders=tuple(folders), parts=tuple(len(part.files) for part in parts))

@@ -16,7 +16,7 @@ _ROUTE_TARGETS = {
 
 
 def _recover_internet_gateway(aws: AwsClient, inputs: Inputs) -> list[str]:
-    """Return the gateways of this VPC, and those of no VPC: the attachment is a second call."""
+    """Return the gateways of this VPC, and gateways of no VPC: the attachment is a second call."""
     gateways = [
         gateway
         for gateway in aws.all("ec2", "describe_internet_gateways", "InternetGateways")

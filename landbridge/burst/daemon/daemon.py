@@ -278,7 +278,7 @@ class Daemon:
 
 
 def _uptime() -> tuple[str, float]:
-    """Return the id of the host's boot and the seconds since then, also those of a suspension."""
+    """Return the id of the host's boot and the seconds since then, with the seconds of a suspension."""
     return BOOT_ID.read_text(encoding="ascii").strip(), time.clock_gettime(time.CLOCK_BOOTTIME)
 
 

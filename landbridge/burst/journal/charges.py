@@ -52,7 +52,7 @@ def replace_charges(connection: sqlite3.Connection, charges: Iterable[Charge]) -
 
 
 def write_copy(connection: sqlite3.Connection, folder: Path, changed: set[str] | None) -> None:
-    """Write the files of the changed days (None: of all), and remove those of days that the table does not have.
+    """Write the files of the changed days (None: of all), and remove the files of days that the table does not have.
 
     Each day is removed from `changed` when its file is on disk.
     """

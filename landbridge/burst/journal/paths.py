@@ -16,6 +16,6 @@ CHARGES = "burst-charges"
 
 
 def prolog_socket(socket: str) -> str:
-    """Return the path of the socket for PrologSlurmctld, beside that of the other programs: burst-prolog.sock."""
+    """Return the path of the socket for PrologSlurmctld, beside the socket of the other programs: burst-prolog.sock."""
     stem, dot, suffix = socket.rpartition(".")
     return f"{stem}-prolog.{suffix}" if dot and "/" not in suffix else f"{socket}-prolog"

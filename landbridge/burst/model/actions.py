@@ -127,8 +127,9 @@ class PowerUp:
 
 @dataclass(frozen=True, slots=True)
 class PowerDown:
-    """Power-down by Slurm of nodes without a job, with a reason like that of Down. A job that Slurm starts there
-    meanwhile runs to its end."""
+    """Power-down by Slurm of nodes without a job, with a reason in the form of Down's reason. A job that Slurm starts
+    there meanwhile runs to its end.
+    """
 
     nodes: tuple[str, ...]
     code: str

@@ -127,7 +127,7 @@ class BurstPolicy:
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Return the regions of nodes: the policy's own, then those of its offerings."""
+        """Return the regions of nodes: the policy's own, then the regions of its offerings."""
         offerings = (offering for pool in self.pools.values() for offering in pool.offerings)
         return tuple(dict.fromkeys((self.region, *(offering.region or self.region for offering in offerings))))
 

@@ -22,7 +22,7 @@ class Ec2Port(Protocol):
     """Port to EC2; every method raises AwsError on failure, except `terminate`."""
 
     def view(self, expected: Collection[str] = ()) -> Ec2View:
-        """Return the instances, and the ends of those of the `expected` ids that EC2 has ended."""
+        """Return the instances, and the end of each instance in `expected` that EC2 has ended."""
 
     def run(
         self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool

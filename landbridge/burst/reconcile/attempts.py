@@ -30,8 +30,9 @@ def account_for_instances(observed: Observed) -> State:
 
 
 def _hold(instance: CloudInstance, attempt: Attempt, holds: Mapping[str, BudgetHold], observed: Observed) -> BudgetHold:
-    """Return the hold of a running instance: the present one, or that of its launch call, or one since its launch. It
-    ends with the lease that EC2 shows, if that is later."""
+    """Return the hold of a running instance: the present one, or its share of the launch call's hold, or one since its
+    launch. It ends with the lease that EC2 shows, if that is later.
+    """
     hold = holds.get(instance.id)
     if hold is None:
         launched = min(observed.now, max(instance.launched, observed.state.charged_until.get(instance.id, 0.0)))

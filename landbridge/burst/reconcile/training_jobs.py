@@ -17,7 +17,7 @@ KEPT_SECONDS, ADDED_SECONDS = 90 * DAY, 60 * DAY
 
 
 class TrainingRefused(Exception):
-    """Refusal of a job by the policy or by a hard cap; `rule` is that of its finding."""
+    """Refusal of a job by the policy or by a hard cap; `rule`: rule of the finding."""
 
     def __init__(self, rule: str, text: str) -> None:
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""Requests about the results of jobs: pure, from those of the pass before, Slurm's queue and the mover's reports."""
+"""Requests about jobs' results: pure, from the requests of the pass before, Slurm's queue and the mover's reports."""
 
 from collections.abc import Iterable, Mapping
 

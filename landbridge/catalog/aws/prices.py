@@ -116,7 +116,7 @@ _added: dict[tuple[str, str, str], tuple[Price | PriceRange, ...]] = {}
 
 
 def add_prices(prices: Iterable[tuple[PriceKind, str, Price | PriceRange]]) -> None:
-    """Add prices by kind and name to those of the catalogue, for this process. A command calls it before it plans, for
+    """Add prices by kind and name to the catalogue's prices, for this process. A command calls it before it plans, for
     the price book of an organisation; rows that were added before are replaced.
     """
     _added.clear()

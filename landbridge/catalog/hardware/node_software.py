@@ -16,7 +16,7 @@ class Row(Facts):
 
 
 class Download(Row):
-    """Files of one release below an address; `sha256` is that of the single archive, if there is one."""
+    """Files of one release below an address; `sha256`: digest of the single archive, if there is one."""
 
     version: str
     address: str

@@ -59,7 +59,7 @@ class MetricsContract(Facts):
         return next((name for name, exporter in self.exporters.items() if metric in exporter.metrics), None)
 
     def labels_of(self, metric: str) -> frozenset[str]:
-        """Return the labels that a metric may have, those of targets and external ones included."""
+        """Return the labels that a metric may have, with the labels of targets and the external ones."""
         name = self.exporter_of(metric)
         if name is None:
             return frozenset()

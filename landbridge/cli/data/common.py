@@ -86,7 +86,7 @@ class DataCommand:
             refuse([self.located(fault)])
 
     def require_mover(self) -> None:
-        """Print the finding and exit if the credentials are not those of the role `mover`. Raises AwsRefusal."""
+        """Print the finding and exit if the credentials do not belong to the role `mover`. Raises AwsRefusal."""
         from landbridge.plan.aws.storage.dataset_place import mover_fault
 
         fault = mover_fault(self.outputs, self.access.caller())

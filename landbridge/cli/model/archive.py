@@ -110,7 +110,9 @@ def _open(tracking_uri: str) -> "ModelRegistry":
 
 
 def _workspaces(environment: "Environment", data_class: str) -> list[str]:
-    """Return the workspaces of the class's server: that of MLFLOW_WORKSPACE, or the default one and those of the teams."""
+    """Return the workspaces of the class's server: the one that MLFLOW_WORKSPACE names, or the default one and the
+    teams' workspaces.
+    """
     from landbridge.plan.site.teams.workspaces import workspaces
 
     chosen = os.environ.get(_WORKSPACE)

@@ -86,5 +86,5 @@ def trust_from(
 
 
 def account() -> str:
-    """Return the account of MLflow, or without one that of the operating system, for the history."""
+    """Return the account of MLflow, or without one the account of the operating system, for the history."""
     return os.environ.get("MLFLOW_TRACKING_USERNAME") or getpass.getuser()

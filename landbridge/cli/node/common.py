@@ -14,8 +14,8 @@ Hosts = Annotated[str, typer.Argument(help="Slurm host list: dgx01, or dgx[01-04
 
 
 def scontrol_of(stack: str | None, file: "File") -> "Scontrol":
-    """Return the scontrol of this host without an environment (on the controller), else that of the environment's
-    controller.
+    """Return the scontrol of this host without an environment (on the controller), else the scontrol of the
+    environment's controller.
     """
     from landbridge.ops import scontrol
 

@@ -97,7 +97,7 @@ class Constraints(Model):
 
 
 class QuotedPrices(Model):
-    """Prices of the organisation's own quotations, which replace those of the catalogue."""
+    """Prices of the organisation's own quotations, which replace the catalogue's prices."""
 
     node_usd: Amount | None = None
     cloud_usd_hour: Amount | None = None

@@ -45,7 +45,7 @@ def read_answers(text: str | bytes, file: str) -> AnswersFile:
 
 
 def answers_of(data: Any) -> AnswersFile:
-    """Return the answers of plain data, such as those of the prompts, with findings without positions."""
+    """Return the answers of plain data, such as the answers to the prompts, with findings without positions."""
     if not isinstance(data, Mapping):
         fix = "begin with workloads: and utilisation:"
         return AnswersFile(None, (Finding("wrong-type", "the answers must be a mapping", (), fix),))

@@ -115,7 +115,7 @@ def monthly_cost(result: Recommendation) -> MonthlyCost | None:
 
 
 def cost_sentences(answers: Answers, result: Recommendation) -> tuple[Sentence, ...]:
-    """Return the monthly cost of the recommendation beside that of AWS alone, the purchase, and the moves of data."""
+    """Return the monthly cost of the recommendation, the cost of AWS alone, the purchase, and the moves of data."""
     sizing, sentences = result.sizing, list[Sentence]()
     owned, cloud, cost = result.rates.owned, result.rates.cloud, monthly_cost(result)
     if owned is not None and cloud is not None and cost is not None:

@@ -83,7 +83,7 @@ class StaffRate:
 
 @dataclass(frozen=True, slots=True)
 class RentedNodeRate:
-    """Price range of instances with the GPUs of one owned node, in USD an hour; `region` is that of the price."""
+    """Price range of instances with the GPUs of one owned node, in USD an hour; `region`: region of the price."""
 
     purchase: PriceKind
     instance: str

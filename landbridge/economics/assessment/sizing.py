@@ -102,8 +102,8 @@ def size(answers: Answers, residency: Residency, rates: AssessmentRates, scale: 
 
 
 def entry_scale(answers: Answers, residency: Residency, rates: AssessmentRates, nodes: int) -> float | None:
-    """Return the least factor of the demand at which `nodes` new nodes are worth owning; None if no factor up to that of
-    rule far-trigger gives them.
+    """Return the least factor of the demand at which `nodes` new nodes are worth owning; None if no factor up to the
+    threshold of the rule far-trigger gives them.
 
     The number does not decrease when the demand grows, so it is found by bisection.
     """

@@ -152,8 +152,8 @@ def _burst(answers: Answers, result: Recommendation) -> list[str]:
 
 
 def _budget(answers: Answers, result: Recommendation) -> list[str] | None:
-    """Return the budget of AWS: that of the answers without the cost of owned nodes, else the expected cost; at least the
-    cost of one node for a day, so that it is not below the fixed costs.
+    """Return the budget of AWS: the answers' budget without the cost of owned nodes, else the expected cost; at least
+    the cost of one node for a day, so that it is not below the fixed costs.
     """
     cost = monthly_cost(result)
     if cost is None or result.rates.cloud is None:

@@ -36,7 +36,9 @@ def doubts(
 
 @dataclass(frozen=True, slots=True)
 class _Excess:
-    """Largest number of GPUs that jobs had above those of a node, when that began, and the jobs that ran then."""
+    """Largest number of GPUs by which jobs exceeded the GPUs of a node, the time at which that began, and the jobs that
+    ran then.
+    """
 
     node: str
     gpus: int

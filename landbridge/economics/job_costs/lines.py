@@ -134,7 +134,7 @@ class MonthStatement:
         return sum((line.usd for line in self.lines), Decimal(0))
 
     def only(self, chosen: Callable[[LineKey], bool]) -> "MonthStatement":
-        """Return the statement with the chosen lines; the bill is that of all."""
+        """Return the statement with the chosen lines; the bill stays the bill of all lines."""
         return replace(self, lines=tuple(line for line in self.lines if chosen(line.key)))
 
 

@@ -108,7 +108,9 @@ def _instrument(pool: PoolSettings) -> str:
 
 
 def _power_kw(accelerators: Accelerators) -> float | None:
-    """Return the power by that of the site's platforms with the same GPUs: AWS publishes none of its instances."""
+    """Return the power in kW, from the power of the site's platforms with the same GPUs: AWS publishes none of its
+    instances.
+    """
     same = [
         facts.power_kw * accelerators.count / facts.gpus.count
         for facts in platforms().values()

@@ -108,7 +108,7 @@ def _node(
 
 
 def job_key(allocation: Allocation, day: str, group: RatedNodes, account: str | None = None) -> LineKey:
-    """Return the key of a job's line; `account` is the account that pays, if it is not that of the allocation."""
+    """Return the key of a job's line; `account`: the account that pays, if it is not the allocation's account."""
     return LineKey(
         day,
         group.site,

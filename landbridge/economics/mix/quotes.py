@@ -16,10 +16,11 @@ from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 
 @dataclass(frozen=True, slots=True)
 class GivenRates:
-    """Rates that replace those of the catalogue, in USD: of one GPU for an hour (`owned_gpu`), of one instance for an
+    """Rates that replace the catalogue's rates, in USD: of one GPU for an hour (`owned_gpu`), of one instance for an
     hour (the others). `interruptions` of an instance's job in one hour; `lost_hours` of work by each of them.
-    `owned_max_gpus`: the most GPUs that can be owned, such as the room's power allows; None: any number.
-    `plan`: the Savings Plan whose rate is taken, as `PLAN:YEARS:PAYMENT`; None: see `_usual_plan`."""
+    `owned_max_gpus`: the most GPUs that can be owned, such as the room's power allows; None: any number. `plan`: the
+    Savings Plan whose rate is taken, as `PLAN:YEARS:PAYMENT`; None: see `_usual_plan`.
+    """
 
     owned_gpu: float | None = None
     committed: float | None = None
@@ -156,7 +157,8 @@ def _add_committed(quotes: Quotes, environment: Environment, given: GivenRates) 
 
 def _usual_plan(plan: str) -> tuple[str, bool, str]:
     """Return the place of a plan in the order of choice: the shorter commitment, then the one without upfront payment,
-    then the plan of one instance family (`ec2_instance`, the lower rate) before that of all (`compute`)."""
+    then the plan of one instance family (`ec2_instance`, the lower rate) before the plan of all (`compute`).
+    """
     kind, years, payment = (*plan.split(":"), "", "")[:3]
     return years, payment != "no_upfront", "" if kind == "ec2_instance" else kind
 

@@ -150,7 +150,7 @@ def _group(source: Source, model: Group, joining: Joining) -> Group:
 
 
 def _system(source: Source, groups: Sequence[Group], joining: Joining, platform: str) -> str | None:
-    """Return the operating system of a new group: that of the nodes with its name stem and platform, else of its
+    """Return the operating system of a new group: the system of the nodes with its name stem and platform, else of its
     platform, else of all nodes; None for the default one.
     """
     if joining.os is not None:
@@ -267,7 +267,7 @@ def _names(group: Group) -> list[str]:
 
 
 def _written(names: Sequence[str]) -> str:
-    """Return the shortest host list with the same order, which is that of the addresses."""
+    """Return the shortest host list with the same order, which is the order of the addresses."""
     short = hostlist.compress(names)
     return short if hostlist.expand(short) == list(names) else ",".join(names)
 

@@ -65,7 +65,7 @@ def _places(root: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _inside(annotation: Any, suffix: str = "") -> Iterator[tuple[type[BaseModel], str]]:
-    """Yield the models in an annotation, each with `[]` for items of a list and `.<name>` for those of a mapping."""
+    """Yield the models in an annotation, each with `[]` for items of a list and `.<name>` for values of a mapping."""
     for part in _flat(annotation):
         if isinstance(part, type) and issubclass(part, BaseModel):
             yield part, suffix

@@ -169,7 +169,7 @@ def _repair_all(outcome: ValidationOutcome, work: dict[str, Any], errors: list[E
 
 
 def _of_its_form(place: list[tuple[ErrorDetails, DataPath]], has_items: bool) -> list[tuple[ErrorDetails, DataPath]]:
-    """Return the errors of a value without those of a form that was not written, for a key with one value or a list."""
+    """Return the errors of a value without errors of a form that was not written, for a key with one value or a list."""
     kinds = {error["type"] for error, _ in place}
     absent = {"tuple_type": str, "string_type": list}
     return [

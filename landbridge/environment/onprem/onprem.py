@@ -56,7 +56,7 @@ class Hardware(Model):
 
 
 class NodeGroup(Model):
-    """Group of equal nodes with consecutive addresses: `address` is that of the first one."""
+    """Group of equal nodes with consecutive addresses: `address` is the first node's address."""
 
     hosts: HostRange
     platform: Text

@@ -1,4 +1,4 @@
-"""Collection of garbage: objects that no manifest names, such as those of interrupted uploads."""
+"""Collection of garbage: objects that no manifest names, such as objects of interrupted uploads."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

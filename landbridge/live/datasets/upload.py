@@ -163,7 +163,7 @@ class _Source:
                 os.close(stream)
 
     def content(self, name: str, data_class: str, digests: Sequence[str]) -> DatasetContent:
-        """Return the content; `digests` are those of the blocks."""
+        """Return the content; `digests`: SHA-256 of each block."""
         places: dict[int, tuple[int, int]] = {}
         for number, plan in enumerate(self._plans):
             offset = 0

@@ -1,4 +1,4 @@
-"""Approvals of model packages in SageMaker, changed to those of the alias `champion` in a registry."""
+"""Approvals of model packages in SageMaker, changed so that they follow the alias `champion` in a registry."""
 
 from collections.abc import Collection, Iterator
 
@@ -23,7 +23,8 @@ def package_states(aws: AwsClient, group: str) -> Iterator[ModelPackageState]:
 def follow_champion(
     aws: AwsClient, registry: ModelRegistry, name: str, group: str, classes: Collection[str]
 ) -> Iterator[ApprovalChange]:
-    """Change the approvals of a group to those of a model's champion, and yield the changes. Repeating it changes nothing.
+    """Change the approvals of a group so that they follow a model's champion, and yield the changes. Repeating it
+    changes nothing.
 
     `classes`: data classes whose models may be in AWS. Raises AwsRefusal and RegistryError.
     """

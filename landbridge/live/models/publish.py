@@ -134,7 +134,7 @@ def room_fault(size: int) -> str | None:
 
 
 def manifest_digest(content: ModelFolder) -> str:
-    """Return the SHA-256 of a folder's manifest, which has that of the weights."""
+    """Return the SHA-256 of a folder's manifest, which has the SHA-256 of the weights."""
     return content.digests[MANIFEST_FILE]
 
 

@@ -25,7 +25,9 @@ _FOLDER = "model"
 
 @contextmanager
 def in_workspace(name: str) -> Iterator[None]:
-    """Use a workspace of MLflow for the calls of this thread; an empty name: that of MLFLOW_WORKSPACE, if it is set."""
+    """Use a workspace of MLflow for the calls of this thread; an empty name: the workspace in MLFLOW_WORKSPACE, if it
+    is set.
+    """
     if not name:
         yield
         return
@@ -97,7 +99,7 @@ class ModelRegistry:
             return _version(self._client.get_model_version(name, version))
 
     def resolve(self, name: str, version_or_alias: str) -> str:
-        """Return the number of a version, or of that of an alias (`@champion`)."""
+        """Return the version number for a version or an alias (`@champion`)."""
         if not version_or_alias.startswith("@"):
             return version_or_alias
         alias = version_or_alias[1:]
@@ -140,7 +142,7 @@ class ModelRegistry:
         return self.version(version.name, version.version)
 
     def upload(self, version: RegisteredVersion, folder: Path) -> None:
-        """Upload the files of a folder as those of a version."""
+        """Upload the files of a folder as the files of a version."""
         with answers(self.uri, RegistryError):
             self._client.log_artifacts(version.run, str(folder), _FOLDER)
 

@@ -28,7 +28,7 @@ class ClassBuckets:
         return self._access.bucket(name, self._config.workers, self._rate, progress)
 
     def require_role(self) -> None:
-        """Raise FindingsError if the credentials are not those of the mover's role. Raises AwsRefusal."""
+        """Raise FindingsError if the credentials do not belong to the mover's role. Raises AwsRefusal."""
         role = self._config.role
         fault = None if role is None else session_fault(role, self._access.caller())
         if fault is not None:

@@ -70,7 +70,7 @@ def is_checked(description: ObjectFacts, now: datetime) -> bool:
 
 
 def note_use(bucket: ObjectBucket, manifest: DatasetManifest) -> None:
-    """Write the description of files again that were compared: its time is that of the last use. Raises AwsRefusal."""
+    """Write the description of files again that were compared: its time is the time of the last use. Raises AwsRefusal."""
     _describe(bucket, manifest)
 
 

@@ -59,7 +59,9 @@ class ResultsMover:
         self._reported_at = 0.0
 
     def cycle(self) -> bool:
-        """Report the results of every request, and copy those of the job that ended first; return true if some were copied."""
+        """Report the results of every request, and copy the results of the job that ended first; return true if some
+        were copied.
+        """
         try:
             requests = read_results(self._config.exchange)
         except (OSError, ValueError) as error:

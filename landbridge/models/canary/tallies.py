@@ -53,7 +53,7 @@ def new_requests(now: VersionCounters, before: VersionCounters, guard: str) -> T
 
 
 def merged(now: VersionCounters, before: VersionCounters) -> dict[str, dict[str, Tally]]:
-    """Return the last known counters of every server: those of a server that did not answer stay as they were."""
+    """Return the last known counters of every server: counters of a server that did not answer stay as they were."""
     servers = {server: dict(guards) for server, guards in before.items()}
     for server, guards in now.items():
         servers.setdefault(server, {}).update(guards)

@@ -49,7 +49,7 @@ class _ReadFile:
 
 
 def read_folder(path: Path, *, with_weights: bool = False) -> ModelFolder | list[Finding]:
-    """Return a model folder whose files are those of its manifest, or all reasons why it is not valid.
+    """Return a model folder whose files are the files in its manifest, or all reasons why it is not valid.
 
     `with_weights`: with the bytes of an ONNX file.
     """
@@ -90,7 +90,7 @@ def read_folder(path: Path, *, with_weights: bool = False) -> ModelFolder | list
 
 
 def folder_digest(path: Path) -> str:
-    """Return the SHA-256 of a folder's manifest, which has those of its files; empty without one."""
+    """Return the SHA-256 of a folder's manifest, which has the SHA-256 of each file; empty without a manifest."""
     try:
         return hashlib.sha256((path / MANIFEST_FILE).read_bytes()).hexdigest()
     except FileNotFoundError:

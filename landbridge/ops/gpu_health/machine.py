@@ -42,7 +42,7 @@ class _Pass:
         self.actions.append(HealthAction(step, record.node, record.gpus, reason, record.since))
 
     def result(self, record: HealthRecord, step: str) -> RepairResult | None:
-        """Return the result of the step that the record waits for; those of earlier attempts do not count."""
+        """Return the result of the step that the record waits for; results of earlier attempts do not count."""
         matching = (result for result in self.results if result.node == record.node and result.step == step)
         return next((result for result in matching if result.started == record.since), None)
 

@@ -36,8 +36,8 @@ class LaunchTemplateVersion:
 
 @dataclass(frozen=True, slots=True)
 class Ec2Account:
-    """Caller's account and region, and the known resources: `tags` by ARN; `owners` by id, for those of other accounts
-    and for images (`amazon` for Amazon's own).
+    """Caller's account and region, and the known resources: `tags` by ARN; `owners` by id, for resources of other
+    accounts and for images (`amazon` for Amazon's own).
     """
 
     account: str
@@ -155,7 +155,9 @@ class _Launch:
         return {**self._keys("InstanceType"), **{key: value for key, value in optional.items() if value}}
 
     def _tags(self, kind: str) -> dict[str, str]:
-        """Return the tags of a new resource: the request's, and those of the template that it does not replace."""
+        """Return the tags of a new resource: the request's tags, and the template's tags that the request does not
+        replace.
+        """
         tags: dict[str, str] = {}
         specifications = () if self.template is None else self.template.data.get("TagSpecifications") or ()
         for specification in (*specifications, *(self.request.get("TagSpecifications") or ())):

@@ -19,7 +19,7 @@ _LINE = re.compile(r"\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?\] ?(.*)")
 
 
 def lines_since(path: str, start: float) -> Iterator[tuple[float, str, str]]:
-    """Yield time, message and whole line of each line since a time; a line without a time has that of the line before."""
+    """Yield time, message and text of each line since a time; a line without a time has the time of the line before."""
     at = 0.0
     if not os.path.exists(path):
         return

@@ -60,7 +60,7 @@ def name_results(expected: LinkExpectations, every: Sequence[HostFacts]) -> Iter
 
 
 def clock_results(expected: LinkExpectations, every: Sequence[HostFacts]) -> Iterator[LinkResult]:
-    """Yield a result for each host: its clock against that of the first host, and its synchronisation by chrony."""
+    """Yield a result for each host: its clock against the first host's clock, and its synchronisation by chrony."""
     readable = [facts for facts in every if not facts.error]
     for facts in readable:
         subject = Subject("clock", facts.host.name, "")

@@ -35,7 +35,9 @@ _ALWAYS = (
 
 
 def assumptions(forms: CompiledForms) -> tuple[Assumption, ...]:
-    """Return the assumptions: those of every environment, then those of this one's settings."""
+    """Return the assumptions: first the assumptions of every environment, then those that follow from this one's
+    settings.
+    """
     return (*map(Assumption, _ALWAYS), *_of_people(forms), *_of_storage(forms), *_of_aws(forms), *_of_site(forms))
 
 

@@ -25,7 +25,7 @@ _SAGEMAKER: DataPath = ("mlops", "sagemaker")
 
 @dataclass(frozen=True, slots=True)
 class HubBucketForm:
-    """Bucket of the data hub, or its replica, with its policy and that of its key. `copy_of`: key of the source."""
+    """Bucket of the data hub, or its replica, with its policy and its key's policy. `copy_of`: key of the source."""
 
     key: str
     data_class: str

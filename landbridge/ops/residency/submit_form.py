@@ -1,5 +1,5 @@
-"""Answers of job_submit.lua and of the Prolog of nodes in AWS, read from the rendered files. test_agreement.py compares those of job_submit.lua
-with real Lua.
+"""Answers of job_submit.lua and of the Prolog of nodes in AWS, read from the rendered files. test_agreement.py compares
+the answers of job_submit.lua with real Lua.
 """
 
 import re

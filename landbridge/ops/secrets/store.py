@@ -168,7 +168,7 @@ def new_value(form: GeneratedSecret) -> str:
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a name is that of a secret of some site."""
+    """Return whether a name is the name of a secret of some site."""
     return name in site_secrets().optional or form_of(name) is not None
 
 

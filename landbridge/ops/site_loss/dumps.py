@@ -40,8 +40,8 @@ def made_at(folder: Path) -> float | None:
 
 
 def _made_at(dump: Path) -> float:
-    """Return the time in the name of a periodic dump, or in the last line of a last dump, which the role slurm_database writes in
-    UTC; that of the file if it has neither.
+    """Return the time in the name of a periodic dump, or in the last line of a last dump, which the role slurm_database
+    writes in UTC; the file's time if it has neither.
     """
     match = _TIME.search(dump.name)
     if match is not None:

@@ -30,7 +30,7 @@ class HostParts:
 
 
 def secret_values(store: SecretStore, folder: Path) -> frozenset[str]:
-    """Return the values of the store, and those of every file in this operator's folder. Raises SecretsError."""
+    """Return the values of the store, and the content of every file in this operator's folder. Raises SecretsError."""
     values = list(store.read().values())
     for path in sorted(folder.rglob("*")):
         if path.is_file():

@@ -2,7 +2,7 @@
 
 A step has at most one job. Before a submission the record has the intent, and Slurm is searched for the job's name.
 After a submission whose result is not known, or after the journal was lost, no step is submitted before `settle`
-seconds: until then Slurm may accept the earlier request, or does not show its job yet (docs/decisions/0089-pipelines-over-slurm.md).
+seconds: until then Slurm may accept the earlier request, or does not show its job yet (docs/explanation/models.md).
 """
 
 from collections.abc import Mapping

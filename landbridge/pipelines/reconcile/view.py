@@ -43,7 +43,7 @@ class JobView:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Metrics of a step by name, and those of champions by path; `fault`: the metrics cannot be read."""
+    """Metrics of a step by name, and metrics of champions by path; `fault`: the metrics cannot be read."""
 
     metrics: Mapping[str, float] = field(default_factory=dict)
     champions: Mapping[str, Mapping[str, float] | None] = field(default_factory=dict)

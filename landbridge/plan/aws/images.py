@@ -110,7 +110,7 @@ def build_parent(build: ImageBuild) -> str:
 
 
 def pool_root_device(environment: Environment, pool: PoolSettings) -> str:
-    """Return the device name of a pool's root volume: as configured, else that of its image's operating system."""
+    """Return the device name of a pool's root volume: as configured, else the device of its image's operating system."""
     if pool.root_device is not None:
         return pool.root_device
     source, parameters = environment.aws.images.get(pool.image or ""), image_sources(environment)

@@ -35,7 +35,7 @@ def owned_groups(environment: Environment) -> tuple[OwnedGroup, ...]:
 
 
 def node_costs(costs: Costs, group: NodeGroup) -> OwnedNode:
-    """Return the costs of a group's nodes: each value of its hosts, else that of its platform, else none of their own."""
+    """Return the costs of a group's nodes: each value of its hosts, else its platform's value, else None."""
     by_platform, by_hosts = costs.nodes.get(group.platform, OwnedNode()), costs.nodes.get(group.hosts, OwnedNode())
     values = {
         name: getattr(by_platform, name) if getattr(by_hosts, name) is None else getattr(by_hosts, name)

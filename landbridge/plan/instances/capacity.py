@@ -71,8 +71,8 @@ class Terms:
 
 
 def terms(pool: PoolSettings, capacity: AnyCapacity, region: str | None = None) -> Terms:
-    """Return the terms of one capacity of a pool; without zones in the file, `zones` are those of `region` that offer
-    the type.
+    """Return the terms of one capacity of a pool; without zones in the file, `zones` are the zones of `region` that
+    offer the type.
     """
     instance = capacity.instance or pool.instance
     zones = capacity_zones(capacity) or (offered_zones([instance], region) if region is not None else ())

@@ -58,7 +58,7 @@ def gpu_image_variables(environment: Environment, name: str, build: ImageBuild) 
 
 
 def _kinds(environment: Environment, name: str) -> Iterator[InstanceType]:
-    """Yield the known instance types of the pools that boot the image, also those of single capacities."""
+    """Yield the known instance types of the pools that boot the image, with the types of single capacities."""
     for pool in environment.aws.pools:
         if pool.image == name:
             named = [pool.instance, *(getattr(capacity, "instance", None) for capacity in pool.capacity)]

@@ -26,7 +26,7 @@ _REGION = "aws:RequestedRegion"
 
 
 def permitted_regions(environment: Environment) -> tuple[str, ...]:
-    """Return the regions of the environment's resources: its own, those of replicas, and those of pools."""
+    """Return the regions of the environment's resources: its own, regions of replicas, and regions of pools."""
     classes = environment.storage.data_hub.classes.values()
     replicas = {class_.replica_region for class_ in classes if class_.replica_region is not None}
     return (environment.region, *sorted({*replicas, *environment.aws.other_regions}))
@@ -43,7 +43,7 @@ def class_regions(environment: Environment, name: str) -> tuple[str, ...]:
 
 
 def planned_types(environment: Environment) -> tuple[str, ...]:
-    """Return the instance types that pools start in any region, and those of node image builds."""
+    """Return the instance types that pools start in any region, and the types of node image builds."""
     environments = {environment.region: environment, **other_regions(environment)}
     builds = {
         image.build.instance
@@ -125,7 +125,7 @@ def _data_classes(environment: Environment) -> list[Statement]:
 
 
 def _types(environment: Environment) -> Statement:
-    """Return the denial of accelerated types besides those of the pools; of all of them without data in AWS."""
+    """Return the denial of accelerated types besides the pools' types; of all accelerated types without data in AWS."""
     # All families of a letter, so that it includes types that are newer than the catalogue: p*, g*, trn*.
     families = {name.split(".")[0] for name, kind in instances().items() if kind.accelerators is not None}
     patterns = sorted({f"{re.split('[0-9]', family)[0]}*" for family in families})

@@ -35,7 +35,7 @@ def slurm_packages(environment: Environment, system: str = SERVICE_SYSTEM) -> di
 
 
 def node_packages(environment: Environment, system: str) -> dict[str, Any]:
-    """Return the variables of nodes whose operating system is not that of service hosts; empty for others."""
+    """Return the variables of nodes whose operating system differs from the service hosts' system; empty for others."""
     if system == SERVICE_SYSTEM or environment.scheduler.slurm.packaging != "schedmd":
         return {}
     common, packages = slurm_packages(environment), slurm_packages(environment, system)

@@ -79,7 +79,7 @@ def _kinds(nodes: Iterable[Nodes]) -> set[str]:
 
 
 def _leaf(group: Nodes, nodes: Sequence[Nodes]) -> str:
-    """Return the node group's switch: that of its rack, or of its fabric in a rack with InfiniBand and Ethernet."""
+    """Return the switch of a node group: its rack's, or its fabric's in a rack with InfiniBand and Ethernet."""
     in_rack = [other for other in nodes if other.switch == group.switch]
     return f"{group.switch}-{group.fabric}" if len(_kinds(in_rack)) > 1 and group.fabric else group.switch
 

@@ -10,7 +10,7 @@ from landbridge.rules.registry import rule
 
 @rule
 def disk_key_arn(environment: Environment) -> Iterator[Finding]:
-    """A key of disks has the ARN of the key itself, not that of an alias, and is in a region of the environment.
+    """A key of disks has the ARN of the key itself, not the ARN of an alias, and is in a region of the environment.
 
     The policies of the launching roles name the keys. IAM compares them with the key's own ARN, so that a launch with the
     ARN of an alias would end with Client.InternalError.

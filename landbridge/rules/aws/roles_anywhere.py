@@ -81,7 +81,7 @@ def roles_anywhere_certificate(environment: Environment) -> Iterator[Finding]:
 
 @dated_rule
 def roles_anywhere_authority(environment: Environment, today: date) -> Iterator[Finding]:
-    """The certificate of IAM Roles Anywhere is that of a CA, is signed with SHA-256 or stronger, and does not end soon.
+    """The certificate of IAM Roles Anywhere belongs to a CA, is signed with SHA-256 or stronger, and does not end soon.
 
     With its end no host of the site receives credentials any more.
     Source: IAM Roles Anywhere User Guide, "The IAM Roles Anywhere trust model".

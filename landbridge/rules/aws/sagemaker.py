@@ -16,7 +16,7 @@ _PATH: DataPath = ("mlops", "sagemaker")
 def sagemaker_classes(environment: Environment) -> Iterator[Finding]:
     """Training jobs have data classes that may be in AWS: other classes have no bucket there.
 
-    Source: Landbridge (docs/decisions/0006-data.md, docs/decisions/0022-names-and-sagemaker.md).
+    Source: Landbridge (docs/decisions/0006-data.md, docs/explanation/names.md).
     """
     sagemaker, data_classes = environment.mlops.sagemaker, environment.data_classes
     if sagemaker is None:

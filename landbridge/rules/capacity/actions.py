@@ -61,7 +61,7 @@ def action_in_hub(environment: Environment) -> Iterator[Finding]:
     """A script in a bucket of the data hub is in a bucket that exists, and in the environment's region.
 
     Jobs of the class may write in that bucket. A changed script has another checksum: no node runs it, and none starts.
-    Source: Landbridge, docs/decisions/0037-credentials-by-data-class.md and 0047-custom-actions.md.
+    Source: Landbridge, docs/decisions/0037-credentials-by-data-class.md and docs/explanation/node-image-contract.md.
     """
     for _, path, script in _scripts(environment):
         name = hub_class(environment, script)

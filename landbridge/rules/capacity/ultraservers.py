@@ -58,7 +58,7 @@ def nvlink_domain_of_pool(environment: Environment) -> Iterator[Finding]:
     Slurm places a job before its instances exist. Only if the whole pool is one UltraServer is it known that NVLink
     connects the job's nodes; a block of two UltraServers may give a job instances of both.
     Source: EC2 User Guide, "Capacity Blocks for ML" (UltraServers); Slurm's topology guide, topology/block;
-    docs/decisions/0048-network-topology-in-aws.md.
+    docs/explanation/bursting.md.
     """
     for owner in _multi_node_pools(environment):
         if is_one_nvlink_domain(environment, owner.pool):

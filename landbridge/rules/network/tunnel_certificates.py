@@ -41,7 +41,7 @@ def tunnel_certificate_place(environment: Environment) -> Iterator[Finding]:
 def tunnel_certificate_times(environment: Environment) -> Iterator[Finding]:
     """A gateway's certificate is renewed after it was issued, and before the gateway reports that it ends.
 
-    Source: Landbridge (docs/decisions/0104-the-way-back.md).
+    Source: Landbridge (docs/explanation/recovery.md).
     """
     settings = environment.link.certificate if environment.link is not None else None
     if settings is None:

@@ -19,7 +19,7 @@ def serving_scale(environment: Environment) -> Iterator[Finding]:
     """A service that scales follows the registry at one gateway, and its most hosts hold the rate of its objective.
 
     The gateway that counts the requests sets the number of hosts; the other one of a pair does not know its load.
-    Source: Landbridge (docs/decisions/0110-scale-by-load-and-to-zero.md).
+    Source: Landbridge (docs/explanation/models.md).
     """
     serving = environment.serving
     if serving is None:
@@ -87,7 +87,7 @@ def serving_aws_gateway(environment: Environment) -> Iterator[Finding]:
     """One model gateway starts and stops the hosts in AWS, and a service uses them.
 
     The gateway that counts the requests knows the number of hosts; the other one of a pair does not.
-    Source: Landbridge (docs/decisions/0113-model-servers-in-aws.md).
+    Source: Landbridge (docs/explanation/models.md).
     """
     serving = serving_of(environment)
     if serving is None or serving.aws is None:

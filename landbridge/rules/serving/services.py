@@ -20,7 +20,7 @@ _USED_PORTS = {22: "ssh", 9100: "the exporter of the host's metrics"}
 def serving_place(environment: Environment) -> Iterator[Finding]:
     """Models are served at a site that Landbridge configures, by hosts with an address in onprem.addresses.
 
-    Source: Landbridge (docs/decisions/0090-serving-apart-from-training.md).
+    Source: Landbridge (docs/explanation/models.md).
     """
     serving = environment.serving
     if serving is None:
@@ -47,7 +47,7 @@ def serving_host_trains(environment: Environment) -> Iterator[Finding]:
     """A host of serving is neither a node nor the host of another service: a model server has no way to the data of training.
 
     With the key `canary` the gateway alone reaches MLflow, with an account of its own; model servers never do.
-    Source: Landbridge (docs/decisions/0090-serving-apart-from-training.md, 0095-versions-follow-the-registry.md).
+    Source: Landbridge (docs/explanation/models.md, docs/explanation/models.md).
     """
     serving = environment.serving
     if serving is None or environment.onprem is None:
@@ -187,7 +187,7 @@ def serving_ports(environment: Environment) -> Iterator[Finding]:
 def serving_canary(environment: Environment) -> Iterator[Finding]:
     """A service with canaries follows the alias champion in the MLflow server of its class, over TLS, with Landbridge's model server.
 
-    Source: Landbridge (docs/decisions/0095-versions-follow-the-registry.md); the decision reads metrics that Triton and vLLM do not have.
+    Source: Landbridge (docs/explanation/models.md); the decision reads metrics that Triton and vLLM do not have.
     """
     if environment.serving is None:
         return

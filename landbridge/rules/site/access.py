@@ -88,7 +88,7 @@ def duplicate_service_host(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def port_taken(environment: Environment) -> Iterator[Finding]:
-    """Services of one host have different ports, and not those of Slurm, NFS or ssh.
+    """Services of one host have different ports, and none of the ports of Slurm, NFS or ssh.
 
     Source: IANA's port numbers; Slurm's defaults.
     """

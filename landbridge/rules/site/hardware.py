@@ -48,7 +48,7 @@ def built_packages_without_repository(environment: Environment) -> Iterator[Find
 
 @rule
 def example_package_repository(environment: Environment) -> Iterator[Finding]:
-    """The repository of Slurm's packages is the site's own, not that of the examples.
+    """The repository of Slurm's packages is the site's own, not the examples' repository.
 
     Source: RFC 2606, section 3: example.org and example.com are reserved for documentation.
     """

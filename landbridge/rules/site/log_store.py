@@ -81,7 +81,7 @@ def log_store_on_login_host(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def logs_of_nodes_in_aws(environment: Environment) -> Iterator[Finding]:
-    """Logs that the log store does not have are known: those of nodes in AWS that do not ship end with the instance.
+    """Logs that the log store does not have are known: logs of nodes in AWS that do not ship end with the instance.
 
     Source: landbridge/plan/network/services/log_store.py.
     """

@@ -27,10 +27,10 @@ _OTHER_SERVICES = {
 
 @rule
 def mlflow_ports(environment: Environment) -> Iterator[Finding]:
-    """Servers of MLflow have different ports, not those of other services, and only classes with an own port are in ports.
+    """Servers of MLflow have ports that no other service has, and only classes with an own port are in ports.
 
     Every data class of an account has a server of its own on the MLflow host.
-    Source: Landbridge (docs/decisions/0044-mlflow-server-for-each-data-class.md).
+    Source: Landbridge (docs/explanation/models.md).
     """
     mlops, first = environment.mlops, main_class(environment)
     for name in mlops.mlflow.ports:
@@ -63,7 +63,7 @@ def account_without_mlflow(environment: Environment) -> Iterator[Finding]:
     """The data class of an account may be on MLflow's host: otherwise its jobs have no MLflow.
 
     Artifacts pass through this host, and the metrics and parameters of runs are in its database.
-    Source: Landbridge (docs/decisions/0044-mlflow-server-for-each-data-class.md).
+    Source: Landbridge (docs/explanation/models.md).
     """
     served = service_hosts(environment)
     for name, server in account_servers(environment).items():
@@ -97,7 +97,7 @@ def model_archive(environment: Environment) -> Iterator[Finding]:
     """Registered models that are served have copies in a second region, if their data may be in AWS.
 
     A timer writes them into the bucket of their class, which S3 replicates. Source: Landbridge
-    (docs/decisions/0115-archive-of-models-by-a-timer.md).
+    (docs/explanation/models.md).
     """
     timers, archived = timers_of(environment), {server.data_class for server in archived_servers(environment)}
     in_aws = {server.data_class for server in mlflow_servers(environment) if server.in_aws}

@@ -76,7 +76,7 @@ def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def objective_unknown(environment: Environment) -> Iterator[Finding]:
-    """A target is that of an objective of the catalogue, whose metrics exist on this site.
+    """A target belongs to an objective of the catalogue, whose metrics exist on this site.
 
     Source: landbridge/catalog/objectives.yaml; landbridge/plan/observability/objectives.py.
     """

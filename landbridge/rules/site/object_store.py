@@ -29,7 +29,7 @@ _USED_PORTS = {
 def object_store_place(environment: Environment) -> Iterator[Finding]:
     """An object store has a site that Landbridge configures, a host of its own choice only with a store, and a class on-prem.
 
-    Source: Landbridge (docs/decisions/0080-object-store-of-the-site.md).
+    Source: Landbridge (docs/explanation/storage.md).
     """
     if environment.storage.object_store is None:
         if environment.onprem is not None and environment.onprem.services.object_store is not None:
@@ -78,7 +78,7 @@ def object_store_port(environment: Environment) -> Iterator[Finding]:
 def object_store_replicate(environment: Environment) -> Iterator[Finding]:
     """Only data classes that may be at both sites are replicated, with credentials of IAM Roles Anywhere.
 
-    Source: Landbridge (docs/decisions/0006-data.md, docs/decisions/0080-object-store-of-the-site.md).
+    Source: Landbridge (docs/decisions/0006-data.md, docs/explanation/storage.md).
     """
     settings = environment.storage.object_store
     if settings is None:

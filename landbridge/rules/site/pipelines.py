@@ -19,7 +19,7 @@ def pipelines_place(environment: Environment) -> Iterator[Finding]:
     """Pipelines need a Slurm that Landbridge configures, its accounting, an account, and the homes on the MLflow host.
 
     The service submits as the owner with an account, finds jobs by sacct, and reads requests in the owner's home.
-    Source: Landbridge (docs/decisions/0089-pipelines-over-slurm.md).
+    Source: Landbridge (docs/explanation/models.md).
     """
     if environment.mlops.pipelines is None:
         return
@@ -46,7 +46,7 @@ def pipelines_place(environment: Environment) -> Iterator[Finding]:
 def pipelines_ended_jobs(environment: Environment) -> Iterator[Finding]:
     """slurmctld keeps ended jobs long enough for pipelines: a job that neither it nor accounting has is submitted again.
 
-    Source: slurm.conf(5), MinJobAge; docs/decisions/0089-pipelines-over-slurm.md.
+    Source: slurm.conf(5), MinJobAge; docs/explanation/models.md.
     """
     if environment.mlops.pipelines is None:
         return

@@ -31,9 +31,9 @@ def team_names(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def team_accounts(environment: Environment) -> Iterator[Finding]:
-    """With teams, every Slurm account is of exactly one team: the workspace of a job is that of its account's team.
+    """With teams, every Slurm account is of exactly one team: the workspace of a job is its team's workspace.
 
-    MLflow's default workspace is closed then. Source: Landbridge (docs/decisions/0096-workspaces-of-teams.md).
+    MLflow's default workspace is closed then. Source: Landbridge (docs/explanation/models.md).
     """
     teams, accounts = environment.mlops.teams, environment.scheduler.accounts
     teams_by_account: dict[str, str] = {}
@@ -60,7 +60,7 @@ def team_accounts(environment: Environment) -> Iterator[Finding]:
 def team_models(environment: Environment) -> Iterator[Finding]:
     """Users with a right on a team's model are members of the team, and its readers are other teams.
 
-    Source: Landbridge (docs/decisions/0096-workspaces-of-teams.md).
+    Source: Landbridge (docs/explanation/models.md).
     """
     teams = environment.mlops.teams
     for name, team in teams.items():

@@ -15,7 +15,7 @@ def existing_slurm_nodes(environment: Environment) -> Iterator[Finding]:
     """Nodes and home directories of a Slurm that runs already are configured by others.
 
     Its slurm.conf has the nodes; the environment has only their addresses, for nodes in AWS.
-    Source: decision 56.
+    Source: docs/explanation/existing-slurm.md.
     """
     if environment.existing_slurm is None:
         return
@@ -33,7 +33,7 @@ def existing_slurm_nodes(environment: Environment) -> Iterator[Finding]:
 def existing_slurm_inert(environment: Environment) -> Iterator[Finding]:
     """Keys of a scheduler that Landbridge configures have no effect on a Slurm that runs already.
 
-    Source: decision 56.
+    Source: docs/explanation/existing-slurm.md.
     """
     if environment.existing_slurm is None:
         return

@@ -56,7 +56,7 @@ def pool_node_number(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def pool_weight(environment: Environment) -> Iterator[Finding]:
-    """The weight of a pool's nodes is above that of on-prem nodes.
+    """The weight of a pool's nodes is above the weight of on-prem nodes.
 
     Slurm allocates nodes with the lowest weight first: with an equal or lower weight, jobs launch cloud nodes while
     on-prem nodes are idle.

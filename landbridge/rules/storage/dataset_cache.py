@@ -14,7 +14,7 @@ def dataset_cache_without_disk(environment: Environment) -> Iterator[Finding]:
     """A cache of datasets has a node with its own disk.
 
     The role dataset_cache keeps the copies on `local_scratch` of on-prem nodes and of pools.
-    Source: Landbridge, docs/decisions/0103-cache-of-datasets-on-nodes.md.
+    Source: Landbridge, docs/explanation/storage.md.
     """
     staging = environment.storage.staging
     if staging is None or staging.cache is None:
@@ -33,7 +33,7 @@ def dataset_cache_classes(environment: Environment) -> Iterator[Finding]:
 
     On-prem a class is cached if its data may be there and `storage.staging.groups` has the group that reads them; in AWS if a pool
     has local_scratch and its data may be there.
-    Source: Landbridge, docs/decisions/0103-cache-of-datasets-on-nodes.md.
+    Source: Landbridge, docs/explanation/storage.md.
     """
     staging = environment.storage.staging
     if staging is None or staging.cache is None:

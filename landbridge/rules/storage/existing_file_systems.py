@@ -25,7 +25,7 @@ def existing_share_class(environment: Environment) -> Iterator[Finding]:
     """The data of an existing file system in AWS is of a class that may be in AWS.
 
     Every node mounts it, and Landbridge cannot read the class of its files.
-    Source: Landbridge (docs/decisions/0046-existing-storage.md).
+    Source: Landbridge (docs/explanation/storage.md).
     """
     for path, share in existing_file_systems(environment):
         class_path: DataPath = (*path, "data_class")
@@ -100,7 +100,7 @@ def existing_share_ports(environment: Environment) -> Iterator[Finding]:
 def existing_share_twice(environment: Environment) -> Iterator[Finding]:
     """A file system id belongs to one kind, and its data to one data class.
 
-    Source: FSx API Reference, DescribeFileSystems (FileSystemType); Landbridge (docs/decisions/0046-existing-storage.md).
+    Source: FSx API Reference, DescribeFileSystems (FileSystemType); Landbridge (docs/explanation/storage.md).
     """
     first: dict[str, tuple[DataPath, ExistingShare]] = {}
     for path, share in existing_file_systems(environment):

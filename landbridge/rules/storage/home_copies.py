@@ -14,7 +14,7 @@ _COPIES: DataPath = ("storage", "home", "copies")
 def home_copies_place(environment: Environment) -> Iterator[Finding]:
     """Copies of homes have one place: the bucket of a class, or a repository.
 
-    Source: Landbridge (docs/decisions/0104-the-way-back.md).
+    Source: Landbridge (docs/explanation/recovery.md).
     """
     copies = environment.storage.home_copies
     if copies is not None and (copies.data_class is None) == (copies.repository is None):
@@ -27,7 +27,7 @@ def home_copies_residency(environment: Environment) -> Iterator[Finding]:
     """Homes are copied into AWS only if every class whose jobs read and write them may be there.
 
     Homes have no data class: a user of an account with a class that must stay on-prem may have its data in the home.
-    Source: Landbridge (docs/decisions/0104-the-way-back.md).
+    Source: Landbridge (docs/explanation/recovery.md).
     """
     copies = environment.storage.home_copies
     if copies is None or copies.data_class is None:

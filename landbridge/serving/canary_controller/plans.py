@@ -10,7 +10,7 @@ from landbridge.models.canary.shadow import ShadowGuard, ShadowPlan
 
 @dataclass(frozen=True, slots=True)
 class CanarySchedule:
-    """Schedule of a service's canaries; zero and empty values are those of the catalogue.
+    """Schedule of a service's canaries; for zero and empty values the catalogue's values count.
 
     `shadow`: whether a candidate answers copies of requests first. `disagreement`: its limit of answers that differ.
     """

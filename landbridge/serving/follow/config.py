@@ -25,7 +25,7 @@ class FollowedServer:
 
 @dataclass(frozen=True, slots=True)
 class FollowedService:
-    """Service whose versions are those of the registry. `hosts` are in the order in which a smaller scale keeps them.
+    """Service whose versions follow the registry. `hosts` are in the order in which a smaller scale keeps them.
 
     `workspace` is that of the model in the registry; empty for a registry without workspaces. `scale`: bounds of the number of hosts by
     load; None: every host serves.

@@ -56,7 +56,7 @@ class FollowPass:
     _said: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Start without leases: those of an earlier process are not valid in this one."""
+        """Start without leases: leases of an earlier process are not valid in this one."""
         self._leases = Leases(self.config, self.since_start)
         self._scaler = Scaler(self.config, self.clock, self.log)
 
@@ -173,7 +173,7 @@ class FollowPass:
         self._drift(service, placement, aliases.digest(placement.serving), view, now)
 
     def _aliases(self, service: FollowedService, known: RegistryAliases, now: float) -> RegistryAliases:
-        """Return the aliases; those of the last answer while the registry does not answer."""
+        """Return the aliases; while the registry does not answer, the aliases of its last answer."""
         if now < self._later.get(service.registry, 0.0):
             return known
         try:

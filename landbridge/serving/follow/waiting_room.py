@@ -24,7 +24,7 @@ _LATE = b"HTTP/1.1 504 Gateway Timeout\r\nRetry-After: 10\r\nContent-Length: 0\r
 
 
 def room_socket(export: Path, service: str) -> Path:
-    """Return the socket of a service's room: beside that of the export."""
+    """Return the socket of a service's room, beside the export's socket."""
     return export.parent / f"wait-{service}.sock"
 
 

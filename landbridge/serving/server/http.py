@@ -152,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
         return predictor.predict(body, is_copy=self._is_copy), body
 
     def _is_refused(self) -> bool:
-        """Refuse requests of Prometheus' host, which has no token, for other paths than that of the metrics."""
+        """Return whether a request is refused: Prometheus' host, which has no token, may read the metrics only."""
         is_reading = self.command == "GET" and self.path == "/metrics"
         if is_reading or self.client_address[0] != self.server.config.metrics_client:
             return False

@@ -27,7 +27,7 @@ def feature_bounds(reference: Mapping[str, Any]) -> dict[str, tuple[float, ...]]
 
 
 def feature_values(request: InferRequest, names: Iterable[str]) -> dict[str, Sequence[float]]:
-    """Return the values of these features in a request: `x` are all of input x, `x[3]` those of its column 3."""
+    """Return the values of these features in a request; `x`: all of input x; `x[3]`: the values of its column 3."""
     inputs = {tensor.name: tensor for tensor in request.inputs}
     values: dict[str, Sequence[float]] = {}
     for name in names:

@@ -53,7 +53,9 @@ class AccessKeys:
         return self.add(pair)
 
     def check(self, access_key: str | None, service: str, now: datetime) -> None:
-        """Raise CloudError if a request is not signed, or signed with an unknown key or that of an expired session."""
+        """Raise CloudError if a request is not signed, or signed with an unknown key or with the key of an expired
+        session.
+        """
         if not self.required:
             return
         if access_key is None:

@@ -246,7 +246,7 @@ def create_transit_virtual_interface(response: Any, request: dict[str, Any]) -> 
 
 
 def describe_virtual_interfaces(response: Any, request: dict[str, Any]) -> Any:
-    """Answer DescribeVirtualInterfaces: all, those of a connection, or a single one."""
+    """Answer DescribeVirtualInterfaces: all interfaces, the interfaces of a connection, or a single one."""
     interfaces = [
         interface
         for interface in _stored(response, "interface").values()

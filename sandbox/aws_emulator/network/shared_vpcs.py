@@ -30,7 +30,7 @@ def _of_table(backend: Any, arguments: Arguments) -> Iterator[str]:
 
 
 def _of_flow_logs(backend: Any, arguments: Arguments) -> Iterator[str]:
-    """Yield the VPCs of flow logs, except those of network interfaces, which a participant may have."""
+    """Yield the VPCs of flow logs, except flow logs of network interfaces, which a participant may have."""
     for id_ in arguments["resource_ids"]:
         if id_.startswith("vpc-"):
             yield id_

@@ -104,8 +104,8 @@ def _tunnels(
 
 
 def _gateway(backend: Any, connection: Any, options: Mapping[str, Any]) -> str:
-    """Return the address from which those of AWS's tunnel ends are counted; inside Direct Connect it is from the CIDR
-    block of the transit gateway.
+    """Return the first address of AWS's tunnel ends; inside Direct Connect, take it from the transit gateway's CIDR
+    block.
     """
     if options.get("OutsideIpAddressType") == "PrivateIpv4":
         hub = backend.transit_gateways[connection.transit_gateway_id]

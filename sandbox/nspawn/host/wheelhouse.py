@@ -28,7 +28,7 @@ _PROCESSES = 4
 
 
 def locks(root: Path) -> list[Path]:
-    """Return the requirement locks that nodes install from: those of roles and of examples."""
+    """Return the requirement locks that nodes install from: locks of roles and of examples."""
     return sorted([*root.glob("ansible/roles/*/files/requirements*.lock"), *root.glob("examples/*/requirements*.lock")])
 
 

@@ -111,7 +111,7 @@ def link_up(lab: Layout, port: str) -> None:
 
 
 def down(lab: Layout) -> None:
-    """Delete the lab's namespace and those of its nodes; their processes must have ended."""
+    """Delete the lab's namespace and the namespaces of its nodes; their processes must have ended."""
     if not netns.FOLDER.is_dir():
         return
     for path in sorted(netns.FOLDER.glob(f"{lab.name}.*")):

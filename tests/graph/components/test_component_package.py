@@ -4,6 +4,7 @@ import importlib
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,7 +61,8 @@ def schema() -> Iterator[dict[str, Any]]:
 
 
 def test_the_schema_has_inputs_and_outputs_of_each_component(schema: dict[str, Any]) -> None:
-    assert (schema["name"], schema["version"]) == ("landbridge", "0.1.0")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (schema["name"], schema["version"]) == ("landbridge", project["version"])
     assert set(schema["resources"]) == {f"landbridge:index:{name}" for name in multilang.classes()}
     for name, inputs in INPUTS.items():
         component = schema["resources"][f"landbridge:index:{name}"]

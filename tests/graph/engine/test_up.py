@@ -150,7 +150,7 @@ def _made(cloud: EmulatorProcess, outputs: StackOutputs) -> None:
     ec2, pool = client(cloud, "ec2"), outputs.pools["p5"]
     versions = ec2.describe_launch_template_versions(LaunchTemplateId=pool.launch_template_id, Versions=["$Default"])
     data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]
-    assert "NetworkInterfaces" not in data, "the request of a launch has them (decision 41)"
+    assert "NetworkInterfaces" not in data, "the request of a launch has them (decision 2)"
     assert data["MetadataOptions"]["HttpTokens"] == "required"
     assert data["MetadataOptions"]["HttpPutResponseHopLimit"] == 1
     assert data["MetadataOptions"]["InstanceMetadataTags"] == "enabled"

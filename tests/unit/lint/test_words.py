@@ -59,6 +59,28 @@ def test_docstrings_do_not_begin_with_a_pronoun(lint: ModuleType, source: str, l
 @pytest.mark.parametrize(
     ("source", "lines"),
     [
+        ('"""Price of a slice, from the price of a GPU."""\n', []),
+        ('"""Price of a slice, from that of a GPU."""\n', [1]),
+        ('def f():\n    """Return the bytes\n    and those\n    of a copy.\n    """\n', [2]),
+        ('"""Price of a slice. It follows from that of a GPU."""\n', []),
+        ('"""Price of a slice.\n\nIt follows from that of a GPU.\n"""\n', []),
+    ],
+)
+def test_first_sentences_repeat_the_noun(lint: ModuleType, source: str, lines: list[int]) -> None:
+    assert [line for line, _ in lint.pronouns(ast.parse(source), WORDS["pronouns"])] == lines
+
+
+def test_nouns_are_repeated_in_the_listed_folders_only(lint: ModuleType, tmp_path: Path) -> None:
+    names = ["landbridge/a.py", "landbridge/plan/site/a.py", "tests/a.py"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('"""Price of a slice, from that of a GPU."""\n')
+    assert [path for path, *_ in lint.check(tmp_path, names, WORDS)] == ["landbridge/a.py"]
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
         ("instance = 1\n", []),
         ("found = 1\nprint(found)\n", [1]),
         ("for one in []:\n    pass\n", [1]),

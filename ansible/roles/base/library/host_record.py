@@ -183,7 +183,8 @@ def user_states(
     planned: Mapping[str, int],
     others: Iterable[str],
 ) -> dict[str, list[str]]:
-    """Return the users who left, those of them whose account is not locked, those who returned, and names with another uid than before.
+    """Return the users who left, the users of them whose account is not locked, the users who returned, and names with
+    another uid than before.
 
     `local`: accounts of the host; `recorded`, `planned`: name -> uid; `others`: users of other clusters' records.
     """

@@ -23,7 +23,7 @@ NO_REPOSITORY, UNREADABLE_FILES = 10, 3
 
 
 def credentials(path, name):
-    """Return the environment variables with AWS credentials of a file: its keys, or those of its credential_process."""
+    """Return the environment variables with AWS credentials of a file: its keys, or its credential_process' answer."""
     parser = configparser.ConfigParser(default_section=None)
     with open(path) as file:
         parser.read_file(file)

@@ -45,7 +45,9 @@ READ_SECONDS = 2.0
 
 
 def read_statuses(observed: Observed, changes: Changes) -> None:
-    """Read the statuses of the running instances of each region when they are due; forget those of other instances."""
+    """Read the statuses of the running instances of each region when they are due; forget the statuses of other
+    instances.
+    """
     before = observed.state
     if observed.ec2 is None:
         changes.instance_statuses, changes.status_reads = dict(before.instance_statuses), dict(before.status_reads)

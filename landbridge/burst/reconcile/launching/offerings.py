@@ -125,7 +125,7 @@ def reject_if_insufficient_capacity(offering: Offering, gang: Gang, state: State
 
 
 def reject_if_apart_from_siblings(offering: Offering, gang: Gang) -> Rejection | None:
-    """Reject another zone or instance type than that of the job's running nodes."""
+    """Reject a zone or instance type that differs from the job's running nodes."""
     if gang.zones and offering.zone not in gang.zones:
         return "ZONE", f"the job's other nodes are in {', '.join(sorted(gang.zones))}"
     if gang.types and offering.instance_type not in gang.types:

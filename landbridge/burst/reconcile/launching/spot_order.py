@@ -2,7 +2,7 @@
 failed after EC2 had accepted them last.
 
 EC2 interrupts spot instances where it needs the capacity back, and refuses launches there. It tells its depth only to
-its own allocation strategies (decision 58), so a zone that has refused or interrupted is tried after equal ones for as long as the
+its own allocation strategies (decision 31), so a zone that has refused or interrupted is tried after equal ones for as long as the
 journal knows of it.
 """
 

@@ -28,7 +28,9 @@ def optional_hosts(environment: Environment) -> dict[OnPremRole, tuple[str, ...]
 
 
 def movers(environment: Environment) -> tuple[str, ...]:
-    """Return the hosts with the role `mover`: that of datasets, and that of the object store if it copies objects to AWS."""
+    """Return the hosts with the role `mover`: the mover of datasets, and the object store's host if it copies objects
+    to AWS.
+    """
     served = service_hosts(environment)
     copies_objects = served.object_store is not None and bool(replicated_classes(environment))
     hosts = (served.storage or served.mlops, *((served.object_store,) if copies_objects else ()))

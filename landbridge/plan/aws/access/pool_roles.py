@@ -7,7 +7,9 @@ from landbridge.plan.resource_names import shortened
 
 
 class PoolRolePlan(Args):
-    """Role of the nodes of one pool, with all its managed policies: those of every node, then those of the pool."""
+    """Role of the nodes of one pool, with all its managed policies: first the policies of every node, then the policies
+    of the pool.
+    """
 
     pool: str
     name: str

@@ -7,7 +7,8 @@ from landbridge.plan.network.hosts import service_hosts
 
 
 def root_clients(environment: Environment, share: FsxOpenZfs) -> tuple[str, ...]:
-    """Return the clients with root access: the first login host in AWS, which creates users' homes, and those of the file.
+    """Return the clients with root access: the first login host in AWS, which creates users' homes, and the clients in
+    the file.
 
     A single address has no prefix length: exports(5) matches an address before a range that contains it.
     """

@@ -24,7 +24,7 @@ from landbridge.plan.site.site_tls import AUTHORITY_FILE
 #: Account of Slurm's daemons, which administers Slurm and reads the burst journal; and the account of netcheck.
 SLURM, LINK = "slurm", "landbridge-link"
 #: Most memory of a pass that archives models: an ONNX file, smaller than 2 GiB, is in memory while its fields are examined; the program and
-#: the parts of an upload need less than 0.5 GiB, measured with safetensors (docs/decisions/0117-archive-in-parts.md). Landbridge's choice.
+#: the parts of an upload need less than 0.5 GiB, measured with safetensors (docs/explanation/models.md). Landbridge's choice.
 _ARCHIVE_MEMORY = "3G"
 
 

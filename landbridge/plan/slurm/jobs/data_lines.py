@@ -16,8 +16,8 @@ from landbridge.staging.results import RESULTS
 
 
 def data_lines(environment: Environment, outputs: StackOutputs | None) -> list[str]:
-    """Return the lines of each class with a bucket for checkpoints or results, and that of the object store; none without
-    accounts.
+    """Return the lines of each class with a bucket for checkpoints or results, and the object store's line; none
+    without accounts.
     """
     if not environment.scheduler.accounts:
         return []

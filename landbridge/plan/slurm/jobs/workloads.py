@@ -34,7 +34,8 @@ def workload_of(environment: Environment, labels: JobLabels) -> str:
 
 
 def workload_sites(environment: Environment, workload: str) -> frozenset[Site]:
-    """Return the sites of a class: those of the file, else the class's default. Both sites without classes in the file.
+    """Return the sites of a class: the sites in the file, else the class's default. Both sites without classes in the
+    file.
 
     Jobs without a class of the file belong to `burst`, and are confined only if the file has that class.
     """
@@ -46,7 +47,7 @@ def workload_sites(environment: Environment, workload: str) -> frozenset[Site]:
 
 
 def workload_instruments(environment: Environment, workload: str) -> frozenset[str]:
-    """Return the purchase options that suit a class: those of the file, else the class's default.
+    """Return the purchase options that suit a class: the options in the file, else the class's default.
 
     A class that the file lets run in AWS, without a list of purchase options, may use all but spot there. Jobs without
     a class of the file are not confined.

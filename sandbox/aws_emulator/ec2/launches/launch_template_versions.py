@@ -24,7 +24,7 @@ def install(emulator: EmulatorState) -> None:
 
 
 def create(emulator: EmulatorState, response: Any) -> Any:
-    """Answer CreateLaunchTemplateVersion: parameters of the request replace those of the source version."""
+    """Answer CreateLaunchTemplateVersion: parameters of the request replace the source version's parameters."""
     template = _template(response)
     data = dict(response._get_param("LaunchTemplateData") or {})
     if data.get("UserData"):

@@ -87,7 +87,7 @@ def every_check_of_clinic(forms: CompiledForms) -> CompiledForms:
 
 
 def one_mlflow_server(forms: CompiledForms) -> CompiledForms:
-    """Restore the fault before decision 44: one server for all accounts, with one store in the first class in AWS."""
+    """Restore an earlier fault: one MLflow server for all accounts, with one store in the first class in AWS."""
     (first, *_) = [server for server in forms.servers if server.stores_in == "internal"]
     tracking = dict.fromkeys(("", *forms.environment.scheduler.accounts), first.uri)
     return replace(forms, servers=(first,), tracking=tracking)

@@ -313,7 +313,7 @@ HOLES = {
         {("mlops", "sagemaker"): {}},
         alter=one_sagemaker_role,
     ),
-    "MLflow's fault before decision 44": Hole(
+    "MLflow's fault with one server for all data classes": Hole(
         "restricted",
         "bucket test-internal",
         ("aws", "iam"),

@@ -26,7 +26,9 @@ SETTINGS = os.environ.get("LANDBRIDGE_DATASET_CACHE", "/etc/landbridge/dataset-c
 
 
 def site_folder(settings, data_class, name, version):
-    """Return the folder from which a dataset is read without the cache; in AWS that of a mounted bucket, if there is one."""
+    """Return the folder from which a dataset is read without the cache; in AWS the folder of a mounted bucket, if there
+    is one.
+    """
     buckets = settings.get("buckets")
     if buckets is None:
         return os.path.join(settings["source"], data_class, name, version)

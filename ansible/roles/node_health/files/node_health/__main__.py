@@ -121,7 +121,7 @@ def _withhold(node: str, new_reason: str, present: slurm.State, mark: Path, budg
 
 
 def latest(last: Result | None, now: float) -> Result:
-    """Return the last result if it is recent, else that of checks that run now, with a warning about the timer.
+    """Return the last result if it is recent, else the result of checks that run now, with a warning about the timer.
 
     A result from the future was stored before the clock was set.
     """

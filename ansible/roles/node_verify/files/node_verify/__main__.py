@@ -23,7 +23,7 @@ MODULES = (gpu_checks, host_checks, node_checks)
 
 
 def expectations(data, mode, machine):
-    """Return the expectations of the image, and at boot those of the node's pool instead of equal ones."""
+    """Return the expectations of the image; at boot the expectations of the node's pool replace equal ones."""
     expected = {**data["image"], **data.get("verify", {})}
     if mode == "boot":
         try:
