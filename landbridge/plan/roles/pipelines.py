@@ -64,7 +64,7 @@ def _registries(environment: Environment) -> dict[str, dict[str, str]]:
 
 
 def _datasets(environment: Environment, settings: Pipelines) -> dict[str, str]:
-    """Return the folder of each data class: that of the staging where the mount of the homes contains it, or the stated one."""
+    """Return the folder of each data class: the staging folder where the mount of the homes contains it, or the stated one."""
     staging, root = data_staging(environment), environment.storage.home.mount.rstrip("/")
     staged = {}
     if staging is not None and staging.mount.startswith(f"{root}/"):

@@ -22,7 +22,7 @@ def _variables(site: Site) -> dict[str, Any]:
 
 
 def _host_variables(site: Site, host: InventoryHost) -> dict[str, Any]:
-    """Return the variables of a second gateway, which differ from those of the group."""
+    """Return the variables of a second gateway, which differ from the group's."""
     from landbridge.plan.site.link.gateway import gateway_variables, own_gateways
 
     others = own_gateways(site.environment)[1:]

@@ -82,7 +82,7 @@ def site_timers_variables(environment: Environment, host: str) -> dict[str, Any]
 
 
 def _name(timer: str, server: str) -> str:
-    """Return the name of a timer of an MLflow server; that of the first server has no suffix."""
+    """Return the name of a timer of an MLflow server; the first server's name has no suffix."""
     return timer if server == MAIN else f"{timer}-{server}"
 
 

@@ -29,7 +29,7 @@ def gpu_tools_group(environment: Environment, host: str) -> NodeGroup | None:
 
 
 def gpu_metrics_hosts(environment: Environment) -> frozenset[str]:
-    """Return the on-prem nodes with DCGM, which get an exporter for it: Landbridge's, or that of their operating system."""
+    """Return the on-prem nodes with DCGM, which get an exporter for it: Landbridge's, or their operating system's."""
     groups = [group for group in environment.node_groups if _has_dcgm(environment, group)]
     return frozenset(host for group in groups for host in hostlist.expand(group.hosts))
 

@@ -60,7 +60,7 @@ def own_branch(driver: Driver) -> str:
 
 
 def branch_of(driver: Driver) -> str:
-    """Return the driver branch: as configured, else that of the configured release, else the catalogue's default."""
+    """Return the driver branch: as configured, else the configured release's, else the catalogue's default."""
     return driver.branch or driver.branch_of_version or gpu_stack().branch
 
 
