@@ -44,6 +44,6 @@ def _modify(emulator: EmulatorState, backend: Any, arguments: dict[str, Any]) ->
 def _state(emulator: EmulatorState, modification: VolumeModification) -> str:
     """Return the state of a modification: only the last one of a volume can be in progress."""
     volume = modification.volume
-    past = emulator.modified.get(volume.id)
-    is_last = past and modification is volume.modifications[-1]
-    return "optimizing" if is_last and emulator.now() - past[-1] < emulator.volume_change else "completed"
+    past = emulator.modified.get(volume.id, [])
+    is_recent = bool(past) and emulator.now() - past[-1] < emulator.volume_change
+    return "optimizing" if is_recent and modification is volume.modifications[-1] else "completed"
