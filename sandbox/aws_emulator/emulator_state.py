@@ -65,6 +65,9 @@ class EmulatorState:
     quotas: dict[str, float] = field(default_factory=dict)  # by code, if a test has set one
     clock: timedelta = timedelta()  # how far the account's clock is ahead
     tunnel_change: timedelta = timedelta(seconds=1)  # how long a change of a VPN tunnel takes; in AWS it is minutes
+    volume_change: timedelta = (
+        timedelta()
+    )  # how long a modification of a volume is in progress; in AWS it is minutes to hours
     reservations: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, id)
     reserved: dict[str, str] = field(default_factory=dict)  # instance id -> reservation id
     offerings: dict[str, dict[str, Any]] = field(default_factory=dict)  # of Capacity Blocks
@@ -74,6 +77,7 @@ class EmulatorState:
     file_volumes: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
     file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
+    modified: dict[str, list[datetime]] = field(default_factory=dict)  # id of a volume -> its modifications
     grown: dict[str, datetime] = field(default_factory=dict)  # id of a file system, ARN of a database -> last growth
     image_builder: dict[str, dict[str, Any]] = field(default_factory=dict)  # pipelines and their components, by ARN
     built: dict[str, dict[str, Any]] = field(default_factory=dict)  # images that pipelines have created, by id
@@ -113,7 +117,7 @@ class EmulatorState:
             self.notices.clear()
             self.rebalance.clear()
             self.statuses.clear()
-            self.clock, self.tunnel_change = timedelta(), timedelta(seconds=1)
+            self.clock, self.tunnel_change, self.volume_change = timedelta(), timedelta(seconds=1), timedelta()
             settings = (
                 self.iam_calls,
                 self.denied,
@@ -149,6 +153,7 @@ class EmulatorState:
                 self.file_links,
                 self.file_backups,
                 self.grown,
+                self.modified,
                 self.image_builder,
                 self.built,
                 self.activations,

@@ -20,6 +20,7 @@ from sandbox.aws_emulator.ec2 import (
     metadata_tags,
     quotas,
     termination_protection,
+    volume_modifications,
 )
 from sandbox.aws_emulator.ec2 import instance_types as types
 from sandbox.aws_emulator.ec2 import placement_groups as placement
@@ -65,6 +66,7 @@ def install(emulator: EmulatorState) -> None:
         descriptions,
         attachments,
         machines,
+        volume_modifications,
         managed,
         rds,
     ):

@@ -1,6 +1,6 @@
 """Checks of StartInstances, StopInstances, AttachVolume and private addresses, which EC2 has and moto does not have.
 
-Source: EC2 API Reference, ModifyInstanceAttribute, AttachVolume, ModifyVolume and the error codes of RunInstances.
+Source: EC2 API Reference, ModifyInstanceAttribute, AttachVolume and the error codes of RunInstances.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +9,6 @@ from typing import Any
 
 from moto.ec2.models import EC2Backend
 
-from landbridge.catalog.aws.impact import impact_facts
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.network.checks import error
 from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity
@@ -25,7 +24,6 @@ def install(emulator: EmulatorState) -> None:
     judges: Mapping[str, Callable[[Any, dict[str, Any]], None]] = {
         "modify_instance_attribute": _attribute,
         "attach_volume": _attach,
-        "modify_volume": _modify,
         "start_instances": lambda backend, arguments: _start(emulator, backend, arguments),
         "stop_instances": lambda backend, arguments: _stop(emulator, backend, arguments),
     }
@@ -87,10 +85,3 @@ def _attach(backend: Any, arguments: dict[str, Any]) -> None:
         raise error("InvalidParameterValue", message)
     if instance.state not in ("running", "stopped"):
         raise error("IncorrectState", f"Instance '{instance.id}' is not 'running'.")
-
-
-def _modify(backend: Any, arguments: dict[str, Any]) -> None:
-    volume, size = backend.get_volume(arguments["volume_id"]), arguments.get("target_size")
-    refusal = impact_facts().types["aws:ebs/volume:Volume"].properties["size"].refusal(volume.size, size)
-    if refusal is not None and refusal[1]:
-        raise error("InvalidParameterValue", f"{refusal[0].says}.")

@@ -145,6 +145,11 @@ def _tunnel_change(emulator: EmulatorState, value: Any) -> None:
     emulator.tunnel_change = timedelta(seconds=float(value))
 
 
+def _volume_change(emulator: EmulatorState, value: Any) -> None:
+    """Set for how many seconds a modification of a volume is `optimizing`."""
+    emulator.volume_change = timedelta(seconds=float(value))
+
+
 def _pool(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     emulator.capacity.free.update({key: int(count) for key, count in value.items()})
 
@@ -249,6 +254,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "lag": _lag,
     "boot": _boot,
     "tunnel_change": _tunnel_change,
+    "volume_change": _volume_change,
     "faults": _faults,
     "interrupt": _interrupt,
     "end": _end,

@@ -1,5 +1,6 @@
 """Instances, volumes and databases of services in the emulated AWS, with AWS's errors."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ class Site:
     """A VPC with a subnet in each of two zones, a security group, and clients."""
 
     def __init__(self, cloud: EmulatorProcess) -> None:
-        self.ec2, self.rds = client_of(cloud, "ec2"), client_of(cloud, "rds")
+        self.cloud, self.ec2, self.rds = cloud, client_of(cloud, "ec2"), client_of(cloud, "rds")
         self.vpc = self.ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
         subnets = [
             self.ec2.create_subnet(VpcId=self.vpc, CidrBlock=cidr, AvailabilityZoneId=zone)["Subnet"]
@@ -69,8 +70,9 @@ class Site:
 
 
 @pytest.fixture
-def site(cloud: EmulatorProcess) -> Site:
-    return Site(cloud)
+def site(cloud: EmulatorProcess) -> Iterator[Site]:
+    yield Site(cloud)
+    cloud.control(reset=True)
 
 
 def test_an_instance_gets_its_requested_address_unless_it_is_in_use_or_invalid(site: Site) -> None:
@@ -125,6 +127,45 @@ def test_a_volume_is_attached_to_one_instance_of_its_zone_and_survives_it(site: 
     (described,) = site.ec2.describe_volumes(VolumeIds=[attached_volume])["Volumes"]
     assert (described["Size"], described["State"], described["Encrypted"]) == (60, "available", True)
     attach(attached_volume, second)
+
+
+def test_a_volume_is_modified_four_times_in_a_day(site: Site) -> None:
+    volume_id, other_id = site.volume(), site.volume()
+    changes: list[dict[str, Any]] = [{"Size": 51}, {"Iops": 4000}, {"Throughput": 250}, {"Size": 52}]
+    for hour, change in enumerate(changes):
+        site.cloud.control(clock=hour * 3600)
+        site.ec2.modify_volume(VolumeId=volume_id, **change)
+    with pytest.raises(ClientError, match=r"VolumeModificationRateExceeded.*maximum modification rate"):
+        site.ec2.modify_volume(VolumeId=volume_id, Size=53)
+    with pytest.raises(ClientError, match="VolumeModificationRateExceeded"):
+        site.ec2.modify_volume(VolumeId=volume_id, Iops=5000)
+    site.ec2.modify_volume(VolumeId=other_id, Size=53)
+    # A day after the first one there is room for one.
+    site.cloud.control(clock=24 * 3600 + 60)
+    site.ec2.modify_volume(VolumeId=volume_id, Size=53)
+    with pytest.raises(ClientError, match="VolumeModificationRateExceeded"):
+        site.ec2.modify_volume(VolumeId=volume_id, Size=54)
+    (described,) = site.ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"]
+    assert (described["Size"], described["Iops"]) == (53, 4000)
+
+
+def test_a_volume_is_not_modified_before_its_last_modification_is_complete(site: Site) -> None:
+    def state() -> str:
+        modifications = site.ec2.describe_volumes_modifications(VolumeIds=[volume_id])["VolumesModifications"]
+        return str(modifications[-1]["ModificationState"])
+
+    volume_id = site.volume()
+    site.cloud.control(volume_change=1800)
+    site.ec2.modify_volume(VolumeId=volume_id, Size=60)
+    with pytest.raises(ClientError, match=f"IncorrectModificationState.*{volume_id} cannot be modified"):
+        site.ec2.modify_volume(VolumeId=volume_id, Size=70)
+    assert state() == "optimizing"
+    site.cloud.control(clock=1801)
+    assert state() == "completed"
+    # A refused modification does not count.
+    for number, gib in enumerate((70, 80, 90), start=1):
+        site.cloud.control(clock=number * 1801)
+        site.ec2.modify_volume(VolumeId=volume_id, Size=gib)
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,12 @@ ROWS = [
         Effect.IN_PLACE,
         "AWS refuses it after 4 changes within 24 hours; Landbridge does not know that time",
     ),
+    Row(
+        "a volume gets another throughput",
+        sized(VOLUME, "hybrid-state", "throughput", 125, 250),
+        Effect.IN_PLACE,
+        "AWS refuses it after 4 changes within 24 hours; Landbridge does not know that time",
+    ),
     Row("a volume grows", sized(VOLUME, "hybrid-state", "size", 30, 31), Effect.IN_PLACE, "grow the file system on it"),
     Row(
         "a root volume gets another tag",
