@@ -64,7 +64,7 @@ class _Whole(Loader):
         def get(name: str) -> Any:
             if name.startswith("__"):
                 raise AttributeError(name)
-            return self.found(module, name)
+            return self.attribute(module, name)
 
         def names() -> list[str]:
             self.load(module)
@@ -72,7 +72,7 @@ class _Whole(Loader):
 
         vars(module).update(__getattr__=get, __dir__=names)
 
-    def found(self, module: ModuleType, name: str) -> Any:
+    def attribute(self, module: ModuleType, name: str) -> Any:
         self.load(module)
         return getattr(module, name)
 
@@ -86,13 +86,13 @@ class _Whole(Loader):
 class _ByModule(_Whole):
     """Loader of a package that loads the module of a name at its first use."""
 
-    def found(self, module: ModuleType, name: str) -> Any:
+    def attribute(self, module: ModuleType, name: str) -> Any:
         for part in _parts(module, name):
             # As by `from .part import *` in the package; a function's module has the function's name.
             vars(module).update({exported: getattr(part, exported) for exported in part.__all__})
             if name in part.__all__:
                 return vars(module)[name]
-        return super().found(module, name)
+        return super().attribute(module, name)
 
 
 def _parts(package: ModuleType, name: str) -> Iterator[ModuleType]:

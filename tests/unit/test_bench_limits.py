@@ -40,11 +40,11 @@ def test_every_part_has_limits_with_a_source_and_a_reason() -> None:
     limits = read_limits({*PARTS, "commands", PEER})
     assert {limit.part for limit in limits} == {*PARTS, "commands", PEER}
     assert all(limit.most > 0 and limit.date and limit.source and limit.why for limit in limits)
-    assert len({(limit.part, limit.what, limit.by) for limit in limits}) == len(limits)
+    assert len({(limit.part, limit.value, limit.by) for limit in limits}) == len(limits)
 
 
 def test_a_row_with_another_key_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "limits.yaml"
-    file.write_text("limits: [{part: pass, what: a, by: b, most: 1, date: d, source: s, why: w, least: 0}]\n")
+    file.write_text("limits: [{part: pass, value: a, by: b, most: 1, date: d, source: s, why: w, least: 0}]\n")
     with pytest.raises(TypeError, match="least"):
         read_limits({"pass"}, file)
