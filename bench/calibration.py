@@ -6,6 +6,7 @@ same on every machine.
 
 import statistics
 import sys
+from collections.abc import Callable, Iterable
 
 from bench.burst.process import run
 from bench.measure import Contender
@@ -35,3 +36,12 @@ def values() -> dict[str, float]:
         f"{NAME}: CPU s": statistics.median(result.cpu for result in results),
         f"{NAME}: MB": max(result.mb for result in results),
     }
+
+
+def values_with(measurements: Iterable[Callable[[], dict[str, float]]]) -> dict[str, float]:
+    """Make measurements in order; return their values and the means of the calibration before and after them."""
+    before, measured = values(), dict[str, float]()
+    for measure in measurements:
+        measured |= measure()
+    after = values()
+    return measured | {name: (value + after[name]) / 2 for name, value in before.items()}

@@ -14,7 +14,7 @@ PEER = "ParallelCluster"
 
 @dataclass(frozen=True)
 class Limit:
-    """Largest ratio of `value` to `by`, two values of the same run; `part` of the benchmark measures both."""
+    """Largest ratio of the value called `value` to the one called `by`; `part` of the benchmark measures both in one run."""
 
     part: str
     value: str
@@ -39,16 +39,16 @@ def show_limits(limits: Iterable[Limit], values: Mapping[str, float]) -> bool:
     is_good = True
     print(f"\n{'limits':58} {'value':>9} {'by':>9} {'ratio':>8} {'most':>8}")
     for limit in limits:
-        value, divisor = values.get(limit.value), values.get(limit.by)
-        line = f"{limit.value:58} {_number(value):>9} {_number(divisor):>9}"
-        if value is None or not divisor:
-            is_missing_peer = value is not None and limit.by.startswith(PEER)
+        measured, divisor = values.get(limit.value), values.get(limit.by)
+        line = f"{limit.value:58} {_number(measured):>9} {_number(divisor):>9}"
+        if measured is None or not divisor:
+            is_missing_peer = measured is not None and limit.by.startswith(PEER)
             print(f"{line}  {'not judged' if is_missing_peer else 'NOT MEASURED'}: {limit.by}")
             is_good = is_good and is_missing_peer
             continue
-        is_kept = value / divisor <= limit.most
+        is_kept = measured / divisor <= limit.most
         verdict = "" if is_kept else "  ABOVE THE LIMIT"
-        print(f"{line} {value / divisor:8.3g} {limit.most:8g}  x {limit.by}{verdict}")
+        print(f"{line} {measured / divisor:8.3g} {limit.most:8g}  x {limit.by}{verdict}")
         is_good = is_good and is_kept
     sys.stdout.flush()
     return is_good

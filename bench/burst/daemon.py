@@ -100,7 +100,7 @@ def values() -> dict[str, float]:
 
 def main() -> int:
     """Return 0 when all measurements are within their limits."""
-    return 0 if show_limits(read_limits({"idle"}), values() | calibration.values()) else 1
+    return 0 if show_limits(read_limits({"idle"}), calibration.values_with([values])) else 1
 
 
 if __name__ == "__main__":

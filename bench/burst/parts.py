@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench import calibration
@@ -220,8 +221,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         "starts": lambda: job_starts.values(MAX_NODES, 20.0),
     }
     parts = options.parts or PARTS
-    values = calibration.values()
-    for part in parts:
+
+    def measured_part(part: str) -> dict[str, float]:
         print(f"\n{part}\n", flush=True)
-        values |= measured[part]()
+        return measured[part]()
+
+    values = calibration.values_with([partial(measured_part, part) for part in parts])
     return 0 if show_limits(read_limits(parts), values) else 1

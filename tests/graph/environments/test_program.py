@@ -12,7 +12,8 @@ from landbridge.plan.outputs import StackOutputs
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import DuplicateUrn, Graph, record
-from sandbox.pulumi_provider.recorder import check, program_of
+from sandbox.pulumi_provider.program import program_of
+from sandbox.pulumi_provider.recorder import check
 from sandbox.pulumi_provider.serialization import Bag, unknown_inside
 from tests.graph.conftest import SANDBOX
 
