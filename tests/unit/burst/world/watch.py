@@ -32,11 +32,12 @@ class Watch(ObservedWorld):
 
     clean_for: float = 0.0
     last: float = START
-    ages: dict[str, float] = field(default_factory=dict)
+    ages: dict[str, tuple[float, float]] = field(default_factory=dict)  # violation -> time without faults, bound
     baseline: float = 0.0  # the journal no longer knows spending before this time
     disturbed: float = 0.0  # true time of the last loss of the journal, or jump of the clock
     jumped: bool = False
     drained: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)  # instances launched or shown since the loss of the journal
     # Nodes whose instance has an event that a pass has seen: name, instance, and time of the node's power state.
     announced: set[tuple[str, str, float]] = field(default_factory=set)
 
@@ -67,6 +68,7 @@ class Watch(ObservedWorld):
         if node is None:
             raise Breach(f"{machine.id} launched for no node of ours: {machine.node!r}")
         self.bills.launched(machine)
+        self.known.add(machine.id)
         if machine.pool in self.drained:
             raise Breach(f"{machine.id} launched in {machine.pool}, which is drained")
         self._block(machine, [self.slurm.jobs[id] for id in jobs if id in self.slurm.jobs])
@@ -95,7 +97,9 @@ class Watch(ObservedWorld):
             machines = [self.ec2.machines[self.slurm.nodes[name].machine] for name in job.nodes]
             if not all(m.answers for m in machines):
                 raise Breach(f"half of job {job.id} runs")
-            locations = {machine.place for machine in machines}
+            # Nobody knows where an instance is that EC2 has not shown since the journal was lost.
+            hidden = {m.id for m in machines if m.hidden > self.slurm.clock.true} - self.known
+            locations = {machine.place for machine in machines if machine.id not in hidden}
             launched = {machine.place for machine in machines if machine.launched >= job.allocated}
             # Only a controller that does not act leaves a job on idle nodes that Slurm chose in several zones.
             acts = self.clean_for > APART_SECONDS + PASS and not self.slurm.faults.latency
@@ -224,6 +228,7 @@ class Watch(ObservedWorld):
         self.last, self.jumped = true, False
         if clean:
             self.bills.passed()
+            self.known |= {machine.id for machine in self.ec2.alive() if self.ec2.shows(machine)}
         present: dict[str, float] = {}
         slow = CALLS * self.slurm.faults.latency  # a pass is as long as its calls
         slack = self.policy.orphan_seconds + 3 * (PASS + slow)
@@ -246,10 +251,14 @@ class Watch(ObservedWorld):
                 present[f"restricted job {job.id} runs, start {job.restarts}"] = NOTICE + 2 * slow
             if job.state == "CONFIGURING" and 0 < sum(map(self._has_instance, job.nodes)) < len(job.nodes):
                 present[f"job {job.id} holds half a gang, start {job.restarts}"] = slack + self.policy.settle_seconds
-        self.ages = {violation: self.ages.get(violation, 0.0) + passed for violation in present}
-        for violation, age in self.ages.items():
-            if age > present[violation]:
-                raise Breach(f"{violation} for {age:.0f} s without any fault (bound {present[violation]:.0f} s)")
+        # The bound of a violation that began while calls were slow stays when they are fast again.
+        before, self.ages = self.ages, {}
+        for violation, bound in present.items():
+            age, bound_before = before.get(violation, (0.0, 0.0))
+            self.ages[violation] = age + passed, max(bound, bound_before)
+        for violation, (age, bound) in self.ages.items():
+            if age > bound:
+                raise Breach(f"{violation} for {age:.0f} s without any fault (bound {bound:.0f} s)")
 
     def check(self) -> None:
         for token, times in self.ec2.launches.items():
@@ -299,6 +308,7 @@ class Watch(ObservedWorld):
     def forget(self) -> None:
         """Reset the measurements after the loss of the journal."""
         self.baseline = self.disturbed = self.slurm.clock.true
+        self.known.clear()
         self.ages.clear()
         self.clean_for = 0.0
 

@@ -11,6 +11,7 @@ from landbridge.burst.journal.store import Store
 from landbridge.burst.model import BudgetHold, HostClock, State
 from landbridge.burst.reconcile.clock_jumps import correct_holds
 from tests.unit.burst.launches import attempt
+from tests.unit.burst.world.ec2 import REAPER_EVERY
 from tests.unit.burst.world.policies import policy
 from tests.unit.burst.world.sims import SimJob
 from tests.unit.burst.world.world import World
@@ -88,4 +89,21 @@ def test_a_jump_changes_no_bill(jump: float, stays: bool, tmp_path: Path):
     world.settle()
     cost = sum(machine.cost(world.clock.true) for machine in world.ec2.machines.values())
     assert sum(world.journal.keeper.load().spent.values()) == pytest.approx(cost, abs=0.2)
+    world.journal.close()
+
+
+def test_a_job_that_cannot_pay_leaves_before_the_reaper_ends_its_node_although_the_clock_is_slow(tmp_path: Path):
+    world = World(policy(), functools.partial(one_pass, workers=1, clock=lambda: world.clock.now), tmp_path)
+    world.jump(-90.0)
+    world.slurm.submit(SimJob(1, "gpu", 1, "poor", None, 3000.0))
+    while world.slurm.jobs[1].state != "RUNNING":
+        world.run(5.0)
+    (machine,) = world.ec2.alive()
+    while world.slurm.jobs[1].state == "RUNNING":
+        world.ec2.swept = machine.lease + 10.0 - REAPER_EVERY
+        world.run(5.0)
+    world.run(5.0)
+    assert "BUDGET" in world.slurm.jobs[1].admin_comment
+    world.calm()
+    world.settle()
     world.journal.close()
