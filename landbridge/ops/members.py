@@ -9,6 +9,7 @@ from pathlib import Path
 from landbridge.environment import Environment, Loaded
 from landbridge.environment.file.load import load_text
 from landbridge.environment.file.members import Joining, node_addresses, with_nodes, without_nodes
+from landbridge.findings import Finding
 from landbridge.ops.nodes import ScontrolNode
 from landbridge.plan.network.node_networks import node_ranges
 
@@ -20,13 +21,16 @@ _OUT = frozenset({"DRAIN", "DOWN"})
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """Environment file before and after an edit; `names`: the affected nodes; `addresses`: their addresses in the file."""
+    """Environment file before and after an edit; `names`: the affected nodes; `addresses`: their addresses in the file;
+    `findings`: other changes that the edit needs.
+    """
 
     path: Path
     before: str
     after: str
     names: tuple[str, ...]
     addresses: dict[str, str]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def difference(self) -> str:
@@ -52,8 +56,8 @@ def added(path: Path, text: str, joining: Joining) -> Edited:
 def removed(path: Path, text: str, names: Sequence[str]) -> Edited:
     """Return the file without the nodes; missing nodes are ignored. Raises FindingsError."""
     addresses = node_addresses(text, str(path))
-    after = without_nodes(text, str(path), [name for name in names if name in addresses])
-    return Edited(path, text, after, tuple(names), _addresses_of(addresses, names))
+    after, findings = without_nodes(text, str(path), [name for name in names if name in addresses])
+    return Edited(path, text, after, tuple(names), _addresses_of(addresses, names), findings)
 
 
 def add_limit(environment: Environment, names: Iterable[str]) -> str:

@@ -142,6 +142,7 @@ def _shown(edited: "Edited") -> "Environment":
     loaded = edited.loaded()
     findings = check(loaded)
     typer.echo(edited.difference or f"{edited.path} is unchanged", nl=not edited.difference)
+    print_findings(edited.findings)
     if has_errors(findings) or loaded.environment is None:
         print_findings(findings)
         raise typer.Exit(exit_code(findings))

@@ -16,8 +16,9 @@ from landbridge import hostlist
 from landbridge.environment.file.edit import plain, refused, replaced
 from landbridge.environment.file.load import ROOT
 from landbridge.environment.file.source import Source, read
+from landbridge.environment.file.suppressions import with_moved_suppressions
 from landbridge.environment.onprem.onprem import NodeGroup
-from landbridge.findings import DataPath, FindingsError
+from landbridge.findings import DataPath, Finding, FindingsError
 
 NODES: DataPath = (*ROOT, "onprem", "nodes")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
@@ -64,14 +65,24 @@ def with_nodes(text: str, file: str, joining: Joining) -> str:
     return _as_a_group(source, text, groups, new if system is None else {**new, "os": system})
 
 
-def without_nodes(text: str, file: str, names: Sequence[str]) -> str:
-    """Return the text without these nodes; every other node keeps its address, so that a group may become two.
+def without_nodes(text: str, file: str, names: Sequence[str]) -> tuple[str, tuple[Finding, ...]]:
+    """Return the text without these nodes, and a finding for each suppression of a group that moved; every other node
+    keeps its address, so that a group may become two.
 
     Raises FindingsError for an unknown name, for the last node, and for a layout that cannot be changed automatically.
     """
+    moves = [[index] for index in range(len(_read(text, file)[1]))]
     for name in names:
-        text = _without(text, file, name)
-    return text
+        text, at, parts = _without(text, file, name)
+        moves = [
+            [
+                new
+                for index in group
+                for new in (range(at, at + parts) if index == at else [index + (parts - 1) * (index > at)])
+            ]
+            for group in moves
+        ]
+    return with_moved_suppressions(text, file, {NODES: moves})
 
 
 def node_addresses(text: str, file: str) -> dict[str, str]:
@@ -170,7 +181,8 @@ def _as_a_group(source: Source, text: str, groups: Sequence[Group], group: Group
     return _checked(source, "".join(lines), [*groups, group])
 
 
-def _without(text: str, file: str, name: str) -> str:
+def _without(text: str, file: str, name: str) -> tuple[str, int, int]:
+    """Return the text without a node, the index of its group, and the number of groups in its place."""
     source, groups = _read(text, file)
     at = next((index for index, group in enumerate(groups) if name in _names(group)), None)
     if at is None:
@@ -201,7 +213,7 @@ def _without(text: str, file: str, name: str) -> str:
         second = _set(source, list(lines), path, parts[1]).splitlines(keepends=True)[first - 1 : last]
         start = _set(source, list(lines), path, parts[0]).splitlines(keepends=True)
         changed = "".join(start[:last] + second + start[last:])
-    return _checked(source, changed, [*groups[:at], *parts, *groups[at + 1 :]])
+    return _checked(source, changed, [*groups[:at], *parts, *groups[at + 1 :]]), at, len(parts)
 
 
 def _set(source: Source, lines: list[str], path: DataPath, values: Group) -> str:

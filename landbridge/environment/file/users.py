@@ -5,17 +5,16 @@ hint for a manual change, and never partly changed.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from copy import deepcopy
 from typing import Any
 
-from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
-
 from landbridge.environment.file.edit import scalars
+from landbridge.environment.file.list_items import at_path, without_item
 from landbridge.environment.file.load import ROOT
 from landbridge.environment.file.source import Source, read
+from landbridge.environment.file.suppressions import Moves, removed_suppressions, with_moved_suppressions
 from landbridge.findings import DataPath, Finding, FindingsError, Severity, did_you_mean, in_order, path_text
-from landbridge.yaml_text import PARSER
 
 USERS: DataPath = (*ROOT, "users")
 _ACCOUNTS: DataPath = (*ROOT, "scheduler", "accounts", "*", "users")
@@ -34,16 +33,11 @@ RIGHTS: tuple[DataPath, ...] = (
 )
 #: Keys and certificates, in which any short name may occur.
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{60,}")
-_DASH = re.compile(r"[ \t]*-[ \t]+")
-#: Comma after an item; the space before a comment stays.
-_COMMA = re.compile(r"[ \t]*,(?:[ \t]+(?![ \t#]))?")
-#: Rest of a line without a value.
-_COMMENT = re.compile(r"[ \t]*(#.*)?\r?\n")
-_KEY = re.compile(r"""(?:"[^"]*"|'[^']*'|[\w.-]+)[ \t]*:(?:[ \t]+&\S+)?""")
 
 
 def without_users(text: str, file: str, names: Collection[str]) -> tuple[str, tuple[Finding, ...]]:
-    """Return the text without these users, and a warning for each other text that names one of them.
+    """Return the text without these users, a warning for each other text that names one of them, and a finding for each
+    suppression that moved with its item or left with it.
 
     Raises FindingsError for unknown names, for the last member with a right on a model, for keys that let one of them in
     without `users`, and for a layout that cannot be changed automatically.
@@ -58,10 +52,10 @@ def without_users(text: str, file: str, names: Collection[str]) -> tuple[str, tu
         raise FindingsError(in_order(obstacles))
     expected = deepcopy(source.data)
     for path, items in _lists(expected):
-        _at(expected, path[:-1])[path[-1]] = [item for item in items if _name(item) not in names]
+        at_path(expected, path[:-1])[path[-1]] = [item for item in items if _name(item) not in names]
     changed, left = source, len([*_items(source.data, names)])
     while left:
-        text = _without(text, changed, next(_items(changed.data, names)))
+        text = without_item(text, changed, next(_items(changed.data, names)))
         changed = read(text, file)
         before, left = left, len([*_items(changed.data, names)])
         if left >= before:
@@ -69,60 +63,18 @@ def without_users(text: str, file: str, names: Collection[str]) -> tuple[str, tu
     if changed.data != expected:
         message, fix = "the users are written in a way that cannot be changed here", "change the file by hand"
         raise FindingsError([_finding(source, "edit-layout", message, next(_items(source.data, names)), fix)])
-    return text, in_order(mentions)
+    text, moved = with_moved_suppressions(text, file, _moves(source.data, names))
+    gone = removed_suppressions(moved)
+    return text, in_order([*moved, *(finding for finding in mentions if not _is_in(finding.path, gone))])
 
 
-def _without(text: str, source: Source, path: DataPath) -> str:
-    """Return the text without one item of a list."""
-    starts = [0]
-    for row in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(row))
-    ends = _ends(text)
-    line, column = source.places[path].value
-    start = starts[line - 1] + column - 1
-    before = text[starts[line - 1] : start]
-    if _DASH.fullmatch(before):
-        inside = [place.value for other, place in source.places.items() if other[: len(path)] == path]
-        last = max(ends.get(place, place)[0] for place in inside)
-        text = text[: starts[line - 1]] + text[starts[last] :]
-        return text if len(_at(source.data, path[:-1])) > 1 else _with_empty_list(text, source, path[:-1], starts)
-    end_line, end_column = ends.get((line, column), (line, column))
-    end = starts[end_line - 1] + end_column - 1
-    comma = _COMMA.match(text, end)
-    end = comma.end() if comma else end
-    rest = _COMMENT.match(text, end)
-    has_own_lines = not before.strip() and rest is not None
-    if has_own_lines:
-        start, end = starts[line - 1], starts[end_line]
-    # A comma before a comment stays: YAML permits one after the last item.
-    previous = None if comma else re.search(r",\s*\Z", text[:start])
-    if previous is None:
-        return text[:start] + text[end:]
-    between = text[previous.start() + 1 : start] if has_own_lines else ""
-    return text[: previous.start()] + between + text[end:]
-
-
-def _with_empty_list(text: str, source: Source, path: DataPath, starts: Sequence[int]) -> str:
-    """Return the text with `[]` after the key of a list whose last item was removed."""
-    line, column = source.places[path].key or source.places[path].value
-    key = _KEY.match(text, starts[line - 1] + column - 1)
-    return text if key is None else f"{text[: key.end()]} []{text[key.end() :]}"
-
-
-def _ends(text: str) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the end of each scalar and flow collection by its start, both as line and column."""
-    parser, opened = PARSER(text), list[tuple[int, int] | None]()
-    ends: dict[tuple[int, int], tuple[int, int]] = {}
-    while (event := parser.get_event()) is not None:
-        start, end = ((mark.line + 1, mark.column + 1) for mark in (event.start_mark, event.end_mark))
-        if isinstance(event, CollectionStartEvent):
-            opened.append(start if event.flow_style else None)
-        elif isinstance(event, CollectionEndEvent):
-            if (first := opened.pop()) is not None:
-                ends[first] = end
-        elif isinstance(event, NodeEvent):
-            ends[start] = end
-    return ends
+def _moves(data: Any, names: Collection[str]) -> dict[DataPath, Moves]:
+    """Return the new index of each item that stays in a list, by the list's path."""
+    moves: dict[DataPath, Moves] = {}
+    for path, items in _lists(data):
+        stays = [_name(item) not in names for item in items]
+        moves[path] = [[sum(stays[:index])] if stay else [] for index, stay in enumerate(stays)]
+    return moves
 
 
 def _unknown(source: Source, names: Collection[str]) -> Iterator[Finding]:
@@ -199,9 +151,3 @@ def _name(item: Any) -> str | None:
     """Return the user of a list item."""
     name = item.get("name") if isinstance(item, dict) else item
     return name if isinstance(name, str) else None
-
-
-def _at(data: Any, path: DataPath) -> Any:
-    for part in path:
-        data = data[part]
-    return data

@@ -57,7 +57,7 @@ def add(
 
 
 def remove(text: str, *names: str) -> str:
-    return without_nodes(text, "Pulumi.acme.yaml", names)
+    return without_nodes(text, "Pulumi.acme.yaml", names)[0]
 
 
 def test_the_next_node_of_a_range_extends_the_range() -> None:
