@@ -64,8 +64,8 @@ def without_users(text: str, file: str, names: Collection[str]) -> tuple[str, tu
         message, fix = "the users are written in a way that cannot be changed here", "change the file by hand"
         raise FindingsError([_finding(source, "edit-layout", message, next(_items(source.data, names)), fix)])
     text, moved = with_moved_suppressions(text, file, _moves(source.data, names))
-    gone = removed_suppressions(moved)
-    return text, in_order([*moved, *(finding for finding in mentions if not _is_in(finding.path, gone))])
+    removed = removed_suppressions(moved)
+    return text, in_order([*moved, *(finding for finding in mentions if not _is_in(finding.path, removed))])
 
 
 def _moves(data: Any, names: Collection[str]) -> dict[DataPath, Moves]:
