@@ -59,7 +59,7 @@ def status(
 
     Hosts, link, queue, bursting with its budget, nodes out of service, dumps and certificates are shown. All service hosts and
     gateways are read at the same time, over ssh or, on the host itself, without it; nothing is changed. A fact that a host does
-    not give in time is `not read`. Exit status: 0 nothing to do, 1 something to do or a fact not read, 2 no host could be read.
+    not give in time is `not read`. Nodes are not read over ssh: what only they could say is `left out`. Exit status: 0 nothing to do, 1 something to do or a fact not read, 2 no host could be read.
 
     --watch repeats it until Ctrl-C, and then has the exit status of the last report.
 
@@ -138,7 +138,7 @@ def _print(report: "StatusReport", hosts: int, seconds: float, *, clear: bool) -
     console = Console(highlight=False, soft_wrap=True)
     if clear:
         console.clear()
-    styles = {"ok": "green", "attention": "bold yellow", "not read": "bold red"}
+    styles = {"ok": "green", "attention": "bold yellow", "not read": "bold red", "left out": "dim"}
     console.print(f"{report.environment} at {report.at}: {report.read} of {hosts} hosts read in {seconds:.1f} s")
     area = ""
     for line in report.lines:

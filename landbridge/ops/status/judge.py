@@ -20,6 +20,7 @@ from landbridge.ops.status.site import (
     dumps_judged,
     hosts_judged,
     logins_judged,
+    nodes_left_out,
     units_judged,
 )
 from landbridge.ops.status.sources import programs_of
@@ -67,6 +68,7 @@ def _judged(environment: Environment, every: Sequence[HostFacts], now: float) ->
             yield from (StatusLine("burst", "not read", reason) for reason in samples.missing)
     for name, fact in _facts(environment, now).items():
         yield from _of_fact(fact, _reading(environment, name, fact.parser, every))
+    yield from nodes_left_out(environment)
 
 
 def _facts(environment: Environment, now: float) -> dict[str, _Fact]:

@@ -4,14 +4,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Level = Literal["ok", "attention", "not read"]
+Level = Literal["ok", "attention", "not read", "left out"]
 #: Areas in the order of the report.
 AREAS = ("sites", "link", "queue", "burst", "nodes", "backups", "certificates")
 
 
 @dataclass(frozen=True, slots=True)
 class StatusLine:
-    """State of one subject. `not read`: its fact is missing, and `text` has the reason."""
+    """State of one subject. `not read`: its fact is missing, and `text` has the reason. `left out`: the command does not
+    read it, and `text` has the command that does; it is not healthy, and no reason for another exit status.
+    """
 
     area: str
     level: Level

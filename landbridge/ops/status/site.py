@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.ops.netcheck.collect import HostFacts
 from landbridge.ops.site_certificates.status import ALARM_DAYS
 from landbridge.ops.status.facts import DumpFacts
 from landbridge.ops.status.report import Judged, OperatorTask, StatusLine, duration
+from landbridge.ops.status.sources import unread_nodes
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.timestamps import iso
 
@@ -24,6 +26,16 @@ def hosts_judged(environment: str, every: Sequence[HostFacts]) -> Judged:
         names = ", ".join(host.host.name for host in silent)
         command = f"landbridge status -s {environment} --limit 10; then the console of the host"
         yield OperatorTask(0, f"no answer from {names}", command)
+
+
+def nodes_left_out(environment: Environment) -> Judged:
+    """Yield the nodes of the site, on which no login of a former user and no failed unit would be found."""
+    names = unread_nodes(environment)
+    if names:
+        text = f"logins of former users and units of {hostlist.compress(names)}: nodes are not read here"
+        yield StatusLine(
+            "sites", "left out", f"{text}; landbridge configure -s {environment.name} --check reads logins"
+        )
 
 
 def units_judged(host: str, units: Sequence[str]) -> Judged:

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.ops.netcheck.collect import LinkHost, link_hosts
 from landbridge.ops.scontrol import ssh
@@ -53,6 +54,13 @@ def status_sources(environment: Environment, outputs: StackOutputs | None) -> tu
         gateway = gateways.pop(name).gateway if name in gateways else None
         sources.append(LinkHost(name, "onprem" if served.site == "onprem" else "aws", address, words, gateway))
     return tuple(StatusSource(host, programs_of(environment, host)) for host in (*sources, *gateways.values()))
+
+
+def unread_nodes(environment: Environment) -> tuple[str, ...]:
+    """Return the configured nodes of the site, of which `status_sources` has none."""
+    nodes = {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}
+    read = service_hosts(environment).names
+    return tuple(h.name for h in configured_hosts(environment) if h.name in nodes and h.name not in read)
 
 
 def programs_of(environment: Environment, host: LinkHost) -> dict[str, list[str]]:

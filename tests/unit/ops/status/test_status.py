@@ -18,10 +18,17 @@ from landbridge.ops.netcheck.record import write_facts
 from landbridge.ops.status.collect import collect_status
 from landbridge.ops.status.judge import judge
 from landbridge.ops.status.report import StatusReport, duration
-from landbridge.ops.status.sources import StatusSource, status_sources
+from landbridge.ops.status.sources import StatusSource, status_sources, unread_nodes
+from landbridge.plan.network.hosts import configured_hosts
 from tests.unit.core.samples import ROOT, changed
 from tests.unit.ops.netcheck import records
 from tests.unit.ops.status.hosts import BURST, CHANGES, NODES, NOW, environment, facts
+
+#: Line about the nodes of the site, which the command does not read.
+LEFT_OUT = (
+    "logins of former users and units of dgx[01-02]: nodes are not read here; "
+    "landbridge configure -s test --check reads logins"
+)
 
 
 def judged(changes: Mapping[str, Mapping[str, str | None]]) -> StatusReport:
@@ -35,7 +42,7 @@ def lines(report: StatusReport, area: str) -> list[tuple[str, str]]:
 def test_a_healthy_environment_has_no_task_and_status_0() -> None:
     report = judged({})
     assert report.tasks == () and report.exit_status == 0
-    assert {line.level for line in report.lines} == {"ok"}
+    assert {line.level for line in report.lines if line.text != LEFT_OUT} == {"ok"}
     assert lines(report, "queue") == [
         ("ok", "1 running, 3 pending, longest wait 2h 0min"),
         ("ok", "pending for: Dependency 1, Priority 1, Resources 1"),
@@ -71,6 +78,15 @@ def test_each_fault_is_a_task_with_its_command(
     report = judged({host: outputs})
     assert report.exit_status == 1
     assert any(message in task.message and command in task.command for task in report.tasks), report.tasks
+
+
+def test_nodes_are_left_out_and_not_healthy() -> None:
+    """No fact of a node is read: its report says so, whatever the other hosts have."""
+    for changes in ({}, {"nfs01": {"logins": "carol\n"}}):
+        assert [text for level, text in lines(judged(changes), "sites") if level == "left out"] == [LEFT_OUT]
+    read = {source.host.name for source in status_sources(environment(), records.STACK_OUTPUTS)}
+    configured = {host.name for host in configured_hosts(environment())}
+    assert configured - read == set(unread_nodes(environment())) == {"dgx01", "dgx02"}
 
 
 def test_logins_are_accounts_of_this_cluster_that_no_run_has_locked(tmp_path: Path) -> None:
@@ -133,7 +149,7 @@ def test_hosts_that_do_not_answer_are_one_task_and_all_of_them_status_2() -> Non
     report = judge(environment(), every[:1] + facts()[1:], NOW)
     assert report.exit_status == 1 and report.tasks[0].message == f"no answer from {every[0].host.name}"
     report = judge(environment(), every, NOW)
-    assert report.exit_status == 2 and {line.level for line in report.lines} == {"not read"}
+    assert report.exit_status == 2 and {line.level for line in report.lines} == {"not read", "left out"}
     assert len(report.tasks) == 1
     assert {line.area for line in report.lines} == {
         "sites",
