@@ -58,7 +58,7 @@ def with_copy(text: str, source: Source, path: DataPath) -> str:
 
 
 def _starts(text: str) -> list[int]:
-    """Return the offset of each line, and that of the end."""
+    """Return the offset of each line, and the offset of the end."""
     starts = [0]
     for row in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
