@@ -14,7 +14,7 @@ OwnPrices = Annotated[
 
 
 def use_price_book(path: Path | None) -> None:
-    """Add the prices of a book to those of this process. Ends the command with exit status 2 if the book has errors of
+    """Add the prices of a book to this process's prices. Ends the command with exit status 2 if the book has errors of
     format; `landbridge prices lint` has further checks.
     """
     if path is None:

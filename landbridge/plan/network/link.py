@@ -132,7 +132,7 @@ class Connection:
 
 
 def connections(environment: Environment) -> tuple[Connection, ...]:
-    """Return the VPN connections: of our own site (inside Direct Connect, then over the internet), then those of its
+    """Return the VPN connections: of our own site (inside Direct Connect, then over the internet), then of its
     second gateway, then of the other sites.
     """
     link, all_connections = environment.link, list[Connection]()
@@ -157,7 +157,7 @@ def connections(environment: Environment) -> tuple[Connection, ...]:
 
 
 def first_connections(environment: Environment) -> tuple[Connection, ...]:
-    """Return the VPN connections without those of a second gateway, which have the same settings in the file."""
+    """Return the VPN connections without the connections of a second gateway, which have the same settings in the file."""
     return tuple(connection for connection in connections(environment) if connection.gateway == 0)
 
 

@@ -1,4 +1,4 @@
-"""Connections between nodes in AWS and services: those of every role, and those to servers that the site operates itself.
+"""Connections between nodes in AWS and services: every role's, and connections to servers that the site operates itself.
 
 The firewall of on-prem hosts permits these connections from AWS (plan/site/firewall.py), and the security group of the nodes
 permits them outwards (plan/aws/pool.py). Both read this list; tests/unit/plan/site/test_service_flows.py compares the two results.

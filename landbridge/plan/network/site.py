@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @cache
 def groups() -> tuple[str, ...]:
-    """Return the inventory groups below that of all hosts, in their order."""
+    """Return the inventory groups below the group of all hosts, in their order."""
     return tuple(role.group for role in group_roles().values())
 
 

@@ -45,7 +45,7 @@ def subnets(environment: Environment) -> tuple[PlannedSubnet, ...]:
 
 
 def used_zones(environment: Environment) -> tuple[str, ...]:
-    """Return the zones that need subnets, sorted: those of pools, of services and model servers in AWS, and of file systems."""
+    """Return the zones that need subnets, sorted: zones of pools, of services and model servers in AWS, and of file systems."""
     zones = {*environment_zones(environment), *services_zones(environment), *cloud_model_servers(environment).values()}
     for share in environment.storage.in_aws().values():
         if share.kind == "efs":

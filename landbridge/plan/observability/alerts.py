@@ -1,4 +1,4 @@
-"""Alert rules of Prometheus: those of the catalogue whose metrics are planned, and those of the environment."""
+"""Alert rules of Prometheus: the catalogue's rules whose metrics are planned, and the environment's own rules."""
 
 from collections.abc import Collection
 from typing import Any

@@ -10,7 +10,7 @@ from landbridge.plan.network.services.log_store import log_store_host
 
 
 def inhibit_rules(environment: Environment) -> list[dict[str, Any]]:
-    """Return the inhibitions of this environment; those of a service with several hosts are left out."""
+    """Return the inhibitions of this environment, without inhibitions of a service with several hosts."""
     single = _single_hosts(environment)
     return [
         _rule(inhibition, single.get(inhibition.single or ""))

@@ -60,7 +60,7 @@ def planned_objectives(environment: Environment, exporters: Collection[str]) -> 
 
 
 def exporters_of(expression: str) -> set[str]:
-    """Return the exporters of an expression's metrics; recorded series are those of `objectives`, or of model servers.
+    """Return the exporters of an expression's metrics; recorded series are series of `objectives`, or of model servers.
 
     `up` is of every job: the job that it names is needed.
     """

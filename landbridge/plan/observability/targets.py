@@ -101,7 +101,7 @@ def burst_source(environment: Environment) -> str | None:
 
 
 def role_of(host: InventoryHost) -> str:
-    """Return the label `role` of a host: its first group below that of all hosts, so that it has one value."""
+    """Return the label `role` of a host: its first group below the group of all hosts, so that it has one value."""
     return next(iter(host.groups[1:]), "none")
 
 

@@ -110,7 +110,7 @@ def gateway_host_variables(environment: Environment, host: str) -> dict[str, Any
 
 
 def service_path(name: str, service: ModelService) -> str:
-    """Return the URL path prefix of a service: that of the Open Inference protocol, or of vLLM's own API."""
+    """Return the URL path prefix of a service: the Open Inference protocol's, or vLLM's own."""
     return f"/services/{name}" if service.runtime == "vllm" else f"/v2/models/{service.model}"
 
 

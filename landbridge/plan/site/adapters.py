@@ -1,4 +1,4 @@
-"""Network ports of a node group: those that the environment states, else those of its platform's wiring. Pure."""
+"""Network ports of a node group: ports that the environment states, else the ports of its platform's wiring. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

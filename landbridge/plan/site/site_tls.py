@@ -24,7 +24,7 @@ def has_site_tls(environment: Environment) -> bool:
 
 
 def server_names(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return the names and addresses in the certificate of each host that has one: those of its clients' URLs."""
+    """Return the names and addresses in the certificate of each host that has one: the names in its clients' URLs."""
     if environment.existing_slurm is not None:
         return {}
     served = service_hosts(environment)

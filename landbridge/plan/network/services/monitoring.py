@@ -1,4 +1,4 @@
-"""Monitoring host, the exporters on its targets, those of nodes in AWS, and whether slurmctld has metrics."""
+"""Monitoring host, the exporters on its targets and on nodes in AWS, and whether slurmctld has metrics."""
 
 from landbridge.catalog import instances
 from landbridge.catalog.observability.metrics import metrics_contract

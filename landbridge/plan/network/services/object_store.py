@@ -68,7 +68,7 @@ def store_buckets(environment: Environment) -> tuple[StoreBucket, ...]:
 
 
 def replicated_classes(environment: Environment) -> tuple[str, ...]:
-    """Return the classes whose objects are copied to AWS and back: those of the file that may be at both sites."""
+    """Return the classes whose objects are copied to AWS and back: classes of the file that may be at both sites."""
     settings = environment.storage.object_store
     if settings is None or service_hosts(environment).object_store is None:
         return ()

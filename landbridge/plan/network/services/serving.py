@@ -61,7 +61,7 @@ def cloud_model_servers(environment: Environment) -> dict[str, str]:
 
 
 def model_server_hosts(environment: Environment) -> tuple[str, ...]:
-    """Return the hosts of model servers, each once: those of the site first."""
+    """Return the hosts of model servers, each once: the site's hosts first."""
     serving = serving_of(environment)
     return tuple(dict.fromkeys((*serving.hosts, *cloud_model_servers(environment)))) if serving is not None else ()
 

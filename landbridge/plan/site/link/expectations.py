@@ -89,7 +89,7 @@ class LinkExpectations:
 
 
 def gateway_hosts(environment: Environment) -> tuple[tuple[str, str], ...]:
-    """Return the gateways that Landbridge configures, with their sites: those of our own site first."""
+    """Return the gateways that Landbridge configures, with their sites: our own site's gateways first."""
     ours = ((host, "onprem") for host in own_gateways(environment))
     return (*ours, *((host, name) for host, (name, _) in linked_gateways(environment).items()))
 

@@ -1,4 +1,4 @@
-"""Variables of the role site_gateway: our own site's gateway, and those of linked sites."""
+"""Variables of the role site_gateway: our own site's gateway, and gateways of linked sites."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network
@@ -194,7 +194,7 @@ def _tunnel(number: int, tunnel: TunnelOutput, asn: int, connection: Connection,
 
 
 def _order(connection: Connection, has_direct_connect: bool, is_standby: bool) -> Variables:
-    """Return the order of a tunnel among those of the site: BGP's local preference, and copies of our AS number."""
+    """Return the order of a tunnel among the site's tunnels: BGP's local preference, and copies of our AS number."""
     is_backup = has_direct_connect and connection.over == "internet"
     preference, prepended = (BACKUP, PREPENDED_ASNS) if is_backup else (PREFERRED, 0)
     if is_standby:

@@ -62,7 +62,7 @@ def _accounts(environment: Environment, team: Team, data_class: str | None) -> l
 def _models(
     environment: Environment, team: str, data_class: str, members: Mapping[str, tuple[str, ...]]
 ) -> Iterator[ModelAccess]:
-    """Yield the models with rights of their own: those of the team, and those that the model gateway follows."""
+    """Yield the models with rights of their own: the team's models, and models that the model gateway follows."""
     rights = environment.mlops.teams[team].models
     followed = {
         service.model
