@@ -47,10 +47,10 @@ class ResidencyRecords:
         self._slurm = slurm
         placed = {(job.id, job.restarts, job.nodes): job for job in slurm.jobs.values() if job.nodes}
         new = [job for key, job in placed.items() if key not in self._placed]
-        bodies = [
+        bodies = (
             {"event": "placed", "jobs": [self._job(job.id)], "place": self._places(job.nodes), "rules": self._rules}
             for job in new
-        ]
+        )
         self._write(bodies, slurm.at)
         self._placed = frozenset(placed)
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from functools import cache
 from typing import Any, TypeVar
 
 from landbridge.burst.model import (
@@ -163,14 +164,17 @@ def _value(kind: str, text: str) -> Any:
 def _read(kind: type[T], raw: Any) -> T:
     if not isinstance(raw, dict):
         raise TypeError(kind.__name__)
-    names = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
-    if any(
-        name not in raw
-        for name, field in names.items()
-        if field.default is MISSING and field.default_factory is MISSING
-    ):
+    names, required = _field_names(kind)  # type: ignore[arg-type]
+    if not required <= raw.keys():
         raise TypeError(kind.__name__)
     return kind(**{name: _tuples(value) for name, value in raw.items() if name in names})
+
+
+@cache
+def _field_names(kind: type[Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of a data class's fields, and of those without a default."""
+    required = (f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING)
+    return frozenset(field.name for field in fields(kind)), frozenset(required)
 
 
 def _tuples(value: Any) -> Any:
