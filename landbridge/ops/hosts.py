@@ -8,8 +8,8 @@ from landbridge.environment import Environment
 from landbridge.ops.netcheck.collect import LinkHost
 from landbridge.ops.scontrol import ssh, ssh_to
 from landbridge.ops.status.sources import is_local
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.site import hosts
 from landbridge.plan.other_regions import aws_ranges
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from landbridge import paths
 from landbridge.environment import Environment
 from landbridge.ops.host_access import forced_command
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.site import hosts
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.ssh_access import proxy_command, ssh_target
 

@@ -22,7 +22,7 @@ PATH = re.compile(rf"(?<![\w./~-])(?:{'|'.join(FOLDERS)})/[\w./*<>{{}}-]*[\w*>}}
 #: Paths of modules below landbridge/, written without it.
 SHORT = re.compile(r"(?<![\w./-])(?:burst|catalog|environment|live|plan|policy|realise|rules)/[\w/]+\.py\b")
 #: Patterns, and names of an environment or a component that a reader creates.
-PLACEHOLDERS = re.compile(r"ENV|NAME|STACK|acme|job_logs|rack\.yaml|[*<{]")
+PLACEHOLDERS = re.compile(r"ENV|NAME|STACK|acme|job_logs|jupyter|rack\.yaml|[*<{]")
 #: Files that a reader of a how-to page creates, files of the run time, and folders below the state directory.
 CREATED = {
     "ansible/out",

@@ -69,7 +69,9 @@ def jobs(
     page: Page = None,
     metrics: MetricsFile = None,
 ) -> None:
-    """Show the bill of a month by jobs, idle and lost time, or the cost of one job, user or account.
+    """Show a month's bill by jobs, or the cost of one job.
+
+    With a user or an account, only their jobs are shown.
 
     The bill is all hours of the owned nodes, and the spending of the burst journal. A job pays its share of the GPUs of its
     nodes at the rate of their site, with each run and the boot of its nodes. On a login host, Slurm gives a user the jobs that

@@ -185,9 +185,9 @@ def _hosts(
     from landbridge.ops.hosts import named_hosts, without_names
     from landbridge.ops.logs.search import run_of_job
     from landbridge.ops.netcheck.gateway_facts import MissingFactError
+    from landbridge.plan.network.host_role import configured_hosts
+    from landbridge.plan.network.host_role import hosts as every_host
     from landbridge.plan.network.hosts import service_hosts
-    from landbridge.plan.network.site import configured_hosts
-    from landbridge.plan.network.site import hosts as every_host
 
     served, span = service_hosts(environment), None
     try:

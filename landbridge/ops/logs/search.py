@@ -10,7 +10,7 @@ from landbridge.environment import Environment
 from landbridge.ops.logs.query import LogEntry, LogQuery, entries_of, journal_program, slurm_program
 from landbridge.ops.netcheck.collect import HostFacts, LinkHost, read_host
 from landbridge.ops.netcheck.gateway_facts import GatewayFacts, MissingFactError
-from landbridge.plan.network.site import hosts
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.roles.log_store import LOG_FOLDER, log_files, log_sources, node_log_sources
 
 #: Time after the end of a job in which its epilog and slurmctld write about it.

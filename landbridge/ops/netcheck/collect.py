@@ -14,8 +14,8 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.ops.host_access import forced_command
 from landbridge.ops.scontrol import ssh, ssh_to
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.site import hosts
 from landbridge.plan.other_regions import aws_ranges
 from landbridge.plan.site.link.expectations import GatewayExpectation, LinkExpectations
 from landbridge.plan.site.link.flows import CLOUD_NODE, LinkSide

@@ -6,10 +6,10 @@ from ipaddress import IPv4Address, IPv4Network
 from landbridge.findings import DataPath
 from landbridge.ops.residency.compiled import CompiledForms
 from landbridge.ops.residency.graph import Barrier
+from landbridge.plan.network.host_role import top_group
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.service_flows import port_range
 from landbridge.plan.network.services.serving import cloud_model_servers
-from landbridge.plan.network.site import top_group
 
 
 def firewall_barrier(

@@ -8,8 +8,8 @@ from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.ops.netcheck.collect import LinkHost, link_hosts
 from landbridge.ops.scontrol import ssh
+from landbridge.plan.network.host_role import configured_hosts
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.site import configured_hosts
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.link.expectations import link_expectations
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, server_names

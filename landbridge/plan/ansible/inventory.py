@@ -7,9 +7,17 @@ folder. The inventory plugin sets the connection.
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.network.host_role import EVERY_HOST, EVERYWHERE, Site, host_roles
+from landbridge.plan.network.host_role import (
+    EVERY_HOST,
+    EVERYWHERE,
+    Site,
+    configured_hosts,
+    groups,
+    host_roles,
+    site_of,
+    top_group,
+)
 from landbridge.plan.network.hosts import InventoryHost
-from landbridge.plan.network.site import configured_hosts, groups, site_of, top_group
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.roles.hosts.host_access import linked_access_variables
 from landbridge.plan.site.link.gateway import linked_gateway_variables, linked_gateways

@@ -10,10 +10,13 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from landbridge import hostlist
 from landbridge.environment import Environment
+from landbridge.environment.cached import cached
 from landbridge.plan.network.firewall_rule import FirewallRule
-from landbridge.plan.network.hosts import InventoryHost, ServiceHosts
+from landbridge.plan.network.hosts import InventoryHost, ServiceHosts, service_hosts
 from landbridge.plan.network.service_flow import ServiceFlow
+from landbridge.plan.network.services.serving import cloud_model_servers
 
 if TYPE_CHECKING:
     from landbridge.plan.outputs import StackOutputs
@@ -32,8 +35,12 @@ class Site:
 
     environment: Environment
     services: ServiceHosts
-    hosts: tuple[InventoryHost, ...]
     outputs: "StackOutputs | None" = None
+
+    @property
+    def hosts(self) -> tuple[InventoryHost, ...]:
+        """Return every host, as `hosts` does."""
+        return hosts(self.environment)
 
     def networks(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the hosts' addresses as networks, each once, without hosts that have no address."""
@@ -97,3 +104,63 @@ def host_roles() -> dict[str, HostRole]:
 def _roles(modules: Iterable[str]) -> dict[str, HostRole]:
     roles: dict[str, HostRole] = {name.rpartition(".")[2]: import_module(name).ROLE for name in modules}
     return dict(sorted(roles.items(), key=lambda item: (item[1].place, item[0])))
+
+
+@cache
+def groups() -> tuple[str, ...]:
+    """Return the inventory groups below the group of all hosts, in their order."""
+    return tuple(role.group for role in group_roles().values())
+
+
+def top_group(environment: Environment) -> str:
+    """Return the group of all hosts."""
+    return "onprem" if environment.onprem is not None else "services"
+
+
+def site_of(environment: Environment, outputs: "StackOutputs | None" = None) -> Site:
+    """Return the hosts of an environment, without computing them."""
+    return Site(environment, service_hosts(environment), outputs)
+
+
+@cached
+def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
+    """Return every host, services first, in the file's order.
+
+    Raises ValueError for a service host without an address; `landbridge check` reports its position in the file.
+    """
+    return _hosts(environment, service_hosts(environment))
+
+
+def configured_hosts(environment: Environment) -> tuple[InventoryHost, ...]:
+    """Return the hosts that `landbridge configure` configures: all, or those with a role if Slurm runs already."""
+    every = hosts(environment)
+    return every if environment.existing_slurm is None else tuple(host for host in every if host.groups[1:])
+
+
+def _hosts(environment: Environment, served: ServiceHosts) -> tuple[InventoryHost, ...]:
+    node_hardware = {
+        name: (group.platform, group.rack) for group in environment.node_groups for name in hostlist.expand(group.hosts)
+    }
+    addresses = {**{name: str(address) for name, address in served.addresses.items()}, **environment.host_addresses()}
+    in_aws, groups_of = cloud_model_servers(environment), _groups_by_host(environment, served)
+    inventory_hosts = []
+    for name in dict.fromkeys([*served.names, *node_hardware]):
+        if name not in addresses:
+            path = ".".join(str(part) for part in served.path)
+            raise ValueError(f"host {name} has no address: add it under {path}.addresses")
+        platform, rack = node_hardware.get(name, (None, None))
+        of_host = (top_group(environment), *groups_of.get(name, ()))
+        site = "aws" if name in in_aws else served.site
+        inventory_hosts.append(InventoryHost(name, addresses[name], site, of_host, platform, rack))
+    return tuple(inventory_hosts)
+
+
+def _groups_by_host(environment: Environment, served: ServiceHosts) -> dict[str, list[str]]:
+    """Return the groups of each host, in the groups' order."""
+    by_host: dict[str, list[str]] = {}
+    for role in group_roles().values():
+        # Other services of a Slurm that runs already are configured by others.
+        if environment.existing_slurm is None or role.beside_existing_slurm:
+            for name in dict.fromkeys(role.members(environment, served)):
+                by_host.setdefault(name, []).append(role.group)
+    return by_host

@@ -11,11 +11,10 @@ from urllib.parse import urlsplit
 
 from landbridge.environment import Environment, ExternalNfsHome
 from landbridge.findings import DataPath
-from landbridge.plan.network.host_role import group_roles
+from landbridge.plan.network.host_role import group_roles, site_of
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.service_flow import ServiceFlow
 from landbridge.plan.network.services.monitoring import cloud_exporters, exporter_port, monitoring_host
-from landbridge.plan.network.site import site_of
 
 #: Source: RFC 7530, section 3.1 (NFS 4 has one port), RFC 5905 (NTP), RFC 4513 and IANA (LDAP, LDAP over TLS).
 NFS_PORT, NTP_PORT = 2049, 123

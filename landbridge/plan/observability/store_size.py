@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from landbridge.catalog import platforms
 from landbridge.catalog.observability.metrics_store import metrics_store_facts
 from landbridge.environment import Environment
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.hosts import InventoryHost
-from landbridge.plan.network.site import hosts
 
 _MONTH_SECONDS, _GIB = 730 * 3600, 2**30
 

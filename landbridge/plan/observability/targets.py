@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment, ModelService
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.hosts import InventoryHost
 from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.monitoring import (
@@ -20,7 +21,6 @@ from landbridge.plan.network.services.serving import (
     serving_of,
     starts_model_servers,
 )
-from landbridge.plan.network.site import hosts
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Address of servers on the monitoring host itself. The label `node` of other targets is the name that Slurm and the inventory use.

@@ -12,13 +12,12 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.environment.observability import LogLimits
 from landbridge.plan.network.firewall_rule import FirewallRule, tcp_rule
-from landbridge.plan.network.host_role import HostRole, Site
+from landbridge.plan.network.host_role import HostRole, Site, hosts
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
 from landbridge.plan.network.service_flow import ServiceFlow
 from landbridge.plan.network.services.log_store import log_store_host, ships_cloud_logs
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.network.services.serving import model_slots
-from landbridge.plan.network.site import hosts
 from landbridge.plan.observability.cloud_targets import certificate_name
 from landbridge.plan.other_regions import aws_ranges
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 from landbridge.environment import Environment
 from landbridge.plan.network.dns import aws_domains, reverse_zones, site_domain
 from landbridge.plan.network.firewall_rule import FirewallRule, without_overlaps
-from landbridge.plan.network.host_role import HostRole, Site
+from landbridge.plan.network.host_role import HostRole, Site, hosts
 from landbridge.plan.network.hosts import InventoryHost
 from landbridge.plan.network.name_servers import name_server_hosts
-from landbridge.plan.network.site import hosts
 from landbridge.plan.other_regions import aws_ranges
 
 if TYPE_CHECKING:

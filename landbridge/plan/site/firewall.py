@@ -10,9 +10,8 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.network.firewall_rule import FirewallRule, without_overlaps
-from landbridge.plan.network.host_role import host_roles
+from landbridge.plan.network.host_role import groups, host_roles, site_of, top_group
 from landbridge.plan.network.hosts import ServiceHosts, service_hosts
-from landbridge.plan.network.site import groups, site_of, top_group
 from landbridge.plan.site.serving_hosts import without_serving
 
 

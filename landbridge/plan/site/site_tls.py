@@ -4,11 +4,11 @@ import re
 from typing import Any
 
 from landbridge.environment import Environment
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.network.services.serving import model_gateway_hosts, serving_hosts, shared_name
-from landbridge.plan.network.site import hosts
 
 #: Folder with the CA's certificates, which containers of jobs get: no other file is in it.
 TRUST_FOLDER = "/etc/landbridge/tls"

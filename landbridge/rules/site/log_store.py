@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.environment.observability import LogStore
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.services.log_store import classes_kept_in_aws, log_store_host, ships_cloud_logs
-from landbridge.plan.network.site import hosts
 from landbridge.plan.roles.log_store import log_class
 from landbridge.rules.registry import rule
 

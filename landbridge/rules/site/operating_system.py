@@ -6,8 +6,8 @@ from landbridge import hostlist
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
+from landbridge.plan.network.host_role import groups, top_group
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.site import groups, top_group
 from landbridge.rules.registry import rule
 
 _HOSTS: DataPath = ("hosts",)

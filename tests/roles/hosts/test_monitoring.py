@@ -16,7 +16,7 @@ from landbridge.certificates import certificates_in
 from landbridge.environment import Environment, environment_from_config
 from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
-from landbridge.plan.network.site import hosts
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.roles.hosts.node_exporter import exporter_variables
 from landbridge.plan.roles.log_store import log_files, log_shipper_variables, log_source, log_store_variables
 from landbridge.plan.roles.prometheus import monitoring_variables, planned_targets

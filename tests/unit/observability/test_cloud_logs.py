@@ -11,8 +11,8 @@ from landbridge.ops.residency.compiled import compiled_forms
 from landbridge.ops.residency.data_graph import data_graph
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.node_security_group import pool_security_group_rules
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.services.log_store import classes_kept_in_aws, ships_cloud_logs
-from landbridge.plan.network.site import hosts
 from landbridge.plan.roles.log_store import SEVERAL, log_source, log_store_variables, node_log_sources
 from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.link.flows import flow_expectations

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from landbridge.catalog.observability.metrics import metrics_contract
-from landbridge.plan.network.site import hosts
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.roles.hosts.node_exporter import exporter_variables
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.ops.netcheck import records

@@ -11,7 +11,7 @@ import pytest
 
 from landbridge.ops.logs.query import LogQuery, entries_of, journal_program
 from landbridge.ops.logs.window import LogWindow
-from landbridge.plan.network.site import hosts
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.roles.log_store import SEVERAL, log_class, log_files, log_source, log_store_variables
 from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.site_tls import server_names

@@ -12,7 +12,7 @@ from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.model_servers import model_servers_args
 from landbridge.plan.network.cloud_hosts import cloud_model_server_addresses
-from landbridge.plan.network.site import hosts
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.roles.nodes.dcgm import gpu_metrics_hosts
 from landbridge.plan.roles.nodes.dcgm_exporter import counters

@@ -9,9 +9,8 @@ import pytest
 
 from landbridge.plan import roles
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.host_role import group_roles, host_roles
+from landbridge.plan.network.host_role import group_roles, groups, host_roles, site_of
 from landbridge.plan.network.service_flows import service_flows
-from landbridge.plan.network.site import groups, site_of
 from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.link.flows import flow_expectations
 from tests.unit.core.samples import ROOT, environment

@@ -8,7 +8,7 @@ import pytest
 
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.site import hosts
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.observability.targets import metrics_targets
 from landbridge.plan.serving.services import served_models
 from landbridge.plan.site.firewall import firewall_rules

@@ -16,9 +16,9 @@ from landbridge.certificates import certificates_in, new_authority
 from landbridge.cli.main import build
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.serving import model_slots
-from landbridge.plan.network.site import hosts
 from landbridge.plan.serving.gateway import gateway_settings
 from landbridge.plan.serving.haproxy import haproxy_configuration
 from landbridge.plan.serving.model_servers import model_server_variables

@@ -6,11 +6,10 @@ from typing import Any
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.plan.network.firewall_rule import FirewallRule, tcp_rule
-from landbridge.plan.network.host_role import HostRole, Site
+from landbridge.plan.network.host_role import HostRole, Site, top_group
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host, monitors_cloud_nodes
-from landbridge.plan.network.site import top_group
 from landbridge.plan.observability.scrapes import (
     SCRAPE_ACCOUNT,
 )

@@ -19,7 +19,7 @@ from landbridge.ops.status.collect import collect_status
 from landbridge.ops.status.judge import judge
 from landbridge.ops.status.report import StatusReport, duration
 from landbridge.ops.status.sources import StatusSource, status_sources, unread_nodes
-from landbridge.plan.network.hosts import configured_hosts
+from landbridge.plan.network.host_role import configured_hosts
 from tests.unit.core.samples import ROOT, changed
 from tests.unit.ops.netcheck import records
 from tests.unit.ops.status.hosts import BURST, CHANGES, NODES, NOW, environment, facts

@@ -15,8 +15,8 @@ from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.images import image_sources, services_image
 from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.network.addresses import ip_budget
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.site import hosts
 from landbridge.plan.network.subnets import subnets
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.ssh_access import proxy_command

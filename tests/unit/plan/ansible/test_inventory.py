@@ -9,7 +9,7 @@ import pytest
 from landbridge import yaml_text
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.site import groups, hosts
+from landbridge.plan.network.host_role import groups, hosts
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.slurm.nodes import cloud_nodes
 from tests.unit.core.samples import REMOVED, ROOT, environment, loaded, shipped

@@ -8,7 +8,7 @@ from landbridge.findings import DataPath
 from landbridge.pipelines.service.config import parse_pipelines_config
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.cost.job_cost import node_hour_usd
-from landbridge.plan.network.site import hosts
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.site.firewall import firewall_rules
 from tests.unit.core.samples import environment
 from tests.unit.plan.ansible.test_data_mover import STAGING

@@ -8,8 +8,8 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.node_networks import node_ranges
-from landbridge.plan.network.site import hosts
 from landbridge.plan.roles.nfs_server import MOUNTD_PORT
 from landbridge.plan.site.firewall import firewall_rule_lines, firewall_rules, firewall_variables
 from tests.unit.core.samples import REMOVED, environment

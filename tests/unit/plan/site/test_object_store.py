@@ -12,8 +12,8 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.access.identity import identity_args
+from landbridge.plan.network.host_role import hosts
 from landbridge.plan.network.services.object_store import store_buckets, store_url
-from landbridge.plan.network.site import hosts
 from landbridge.plan.roles.object_store import object_store_variables
 from landbridge.plan.site.secrets import generated_secrets
 from landbridge.plan.site.site_tls import server_names

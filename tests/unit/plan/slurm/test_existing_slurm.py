@@ -10,9 +10,9 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.access.identity import identity_args
+from landbridge.plan.network.host_role import groups
 from landbridge.plan.network.node_networks import node_ranges
 from landbridge.plan.network.service_flows import service_flows
-from landbridge.plan.network.site import groups
 from landbridge.plan.slurm.controller_pair import state_folder
 from landbridge.plan.slurm.existing import SETTINGS, existing_files, existing_settings
 from landbridge.plan.slurm_ports import slurm_ports

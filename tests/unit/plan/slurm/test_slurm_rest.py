@@ -4,7 +4,7 @@ from typing import Any
 
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.site import groups
+from landbridge.plan.network.host_role import groups
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 
