@@ -44,6 +44,7 @@ EXAMPLES = """
 
 RETURN = """
 files: {type: list, returned: with O(step=query), description: Files to remove, then folders of Landbridge that are empty without them.}
+environments: {type: list, returned: with O(step=query), description: Folders of Python environments to remove before their links.}
 units: {type: list, returned: with O(step=query), description: Units to stop, timers and sockets first.}
 tables: {type: list, returned: with O(step=query), description: Tables of nftables to remove.}
 left: {type: list, returned: with O(step=begin), description: Users of the record that the plan no longer has.}
@@ -68,6 +69,11 @@ OWN = re.compile(r"landbridge|/hardening|/site-gateway|/etc/object-store/")
 #: Folders that are removed with their last file.
 FOLDERS = re.compile(r"/etc/landbridge/|/opt/landbridge/|/etc/hardening|/etc/object-store|/etc/systemd/system/.*\.d$")
 UNIT = re.compile(r"/etc/systemd/system/([^/@]+\.(?:service|timer|socket|path|mount))(\.d/[^/]+)?")
+#: Folder of Python environments (role python_runtime): each has the name of its link and the checksum of what it was built from.
+ENVIRONMENTS = "/opt/landbridge/envs"
+LINK = re.compile(r"/opt/landbridge/([^/]+)")
+#: Environments from which users' jobs run: a job may import a module after its link was removed.
+OF_JOBS = ("training",)
 ORDER = ("timer", "socket", "path", "service", "mount")
 #: Smallest uid of people. Source: Debian Policy, 9.2.2 "UID and GID classes".
 LEAST_UID = 1000
@@ -131,6 +137,24 @@ def ended_units(files: Iterable[str], recorded: Mapping[str, Any], owned: Mappin
             (others if match[2] else written).add(match[1])
     units = written | {unit for unit in others if not matches(unit, owned["units"])}
     return sorted(units, key=lambda unit: (ORDER.index(unit.rpartition(".")[2]), unit))
+
+
+def left_environments(files: Iterable[str], root: str = "") -> list[str]:
+    """Return the folders of the Python environments whose links are among these files, and of their locks and wheels."""
+    folders = []
+    for path in files:
+        match = LINK.fullmatch(path)
+        if not match or match[1] in OF_JOBS or not os.path.islink(root + path):
+            continue
+        if os.path.dirname(os.readlink(root + path)) != ENVIRONMENTS:
+            continue
+        builds = os.listdir(root + ENVIRONMENTS) if os.path.isdir(root + ENVIRONMENTS) else []
+        names = [name for name in builds if re.fullmatch(re.escape(match[1]) + "-[0-9a-f]{16}", name)]
+        candidates = [*(os.path.join(ENVIRONMENTS, name) for name in names), f"/opt/landbridge/locks/{match[1]}"]
+        folders += [
+            folder for folder in candidates if os.path.isdir(root + folder) and not os.path.islink(root + folder)
+        ]
+    return sorted(folders)
 
 
 def emptied_folders(files: Iterable[str]) -> list[str]:
@@ -241,7 +265,7 @@ def main() -> None:
         wanted = {**begun(present, owned), "users": {**recorded, **planned}, "complete": is_complete}
     elif present.get("complete") and not module.params["complete"]:
         module.warn("this machine has no outputs of the stack: nothing is removed, and the record stays")
-        result = {"files": [], "units": [], "tables": []}
+        result = {"files": [], "environments": [], "units": [], "tables": []}
     elif step == "query":
         names = {
             kind: [n for plan in (owned, *records.values()) for n in plan.get(kind, [])] for kind in (*KINDS, "units")
@@ -249,6 +273,7 @@ def main() -> None:
         files = removed_files(present, names)
         result = {
             "files": [*files, *emptied_folders(files)],
+            "environments": left_environments(files),
             "units": ended_units(files, present, names),
             "tables": dropped(present, names, "tables"),
         }
@@ -258,7 +283,7 @@ def main() -> None:
     if changed and not module.check_mode:
         save(module, wanted)
     removals = [f"the login of {name}" for name in result.get("open", [])]
-    removals += [name for kind in ("units", "tables", "files") for name in result.get(kind, [])]
+    removals += [name for kind in ("units", "tables", "environments", "files") for name in result.get(kind, [])]
     module.exit_json(changed=changed, removals=removals, **result)
 
 

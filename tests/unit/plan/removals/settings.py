@@ -37,6 +37,13 @@ SETTINGS: Mapping[str, Mapping[DataPath, Any]] = {
     "monitoring": MONITORED,
     "monitoring on another host": {("onprem", "services", "monitoring"): "nfs01"},
     "timers": {**MONITORED, ("observability", "timers"): {}},
+    "timers without the link": {
+        **MONITORED,
+        ("observability", "timers"): {},
+        ("link",): REMOVED,
+        ("aws", "pools"): REMOVED,
+    },
+    "auth/slurm": {("scheduler", "auth"): "slurm"},
     "log store": {("onprem", "services", "logs"): "mlops01"},
     "podman": {("containers",): {"engines": ["podman"]}},
     "apptainer": {("containers",): {"engines": ["apptainer"]}},

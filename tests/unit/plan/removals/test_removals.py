@@ -1,7 +1,9 @@
 """Removals of a change of the environment on each host: by the record, the plan, and the files that are there."""
 
 import json
-from collections.abc import Iterator
+import re
+import shutil
+from collections.abc import Iterable
 from functools import cache
 from itertools import permutations
 from pathlib import Path
@@ -19,7 +21,8 @@ host_record = loaded(ROLES / "base/library/host_record.py", "host_record")
 #: Files of the host's owner, beside those of roles.
 OWNERS = (
     "/etc/exports.d/site.exports", "/etc/haproxy/errors.http", "/etc/keepalived/keepalived.conf", "/etc/landbridge-of-the-site/README", "/etc/mlflow-of-the-site/environment",
-    "/etc/munge/munge.key", "/etc/prometheus/rules/site.yml", "/etc/ssh/sshd_config.d/50-site.conf", "/etc/systemd/system/data.mount", "/opt/site/bin/tool",
+    "/etc/prometheus/rules/site.yml", "/etc/ssh/sshd_config.d/50-site.conf", "/etc/systemd/system/data.mount", "/opt/site/bin/tool",
+    "/opt/landbridge/envs/mlflow-of-the-site/README", "/opt/landbridge/locks/site/README",
     "/var/lib/landbridge/burst.sqlite", "/srv/object-store/internal/model",
 )  # fmt: skip
 
@@ -31,11 +34,22 @@ class Host:
         self.root, self.record = str(root), dict[str, Any]()
         self.write(OWNERS)
 
-    def write(self, paths: Iterator[str] | tuple[str, ...]) -> None:
+    def write(self, paths: Iterable[str]) -> None:
         for path in paths:
             file = Path(self.root + path)
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.touch()
+            if link := re.fullmatch("/opt/landbridge/([^/]+)", path):
+                self.build(link[1], file)
+            else:
+                file.touch()
+
+    def build(self, name: str, link: Path) -> None:
+        """Build a Python environment as the role python_runtime does, beside the one of an earlier release."""
+        targets = [f"/opt/landbridge/envs/{name}-{build * 16}" for build in "0f"]
+        self.write([f"{folder}/pyvenv.cfg" for folder in targets])
+        self.write((f"/opt/landbridge/locks/{name}/requirements.lock",))
+        link.unlink(missing_ok=True)
+        link.symlink_to(targets[0])
 
     def run(self, owned: Names, fails: bool = False) -> list[str]:
         """Configure the host; return the units that ended. `fails`: a role fails after the others have written their files."""
@@ -45,13 +59,15 @@ class Host:
             return []
         removed = host_record.removed_files(self.record, owned, self.root)
         units: list[str] = host_record.ended_units(removed, self.record, owned)
+        for folder in host_record.left_environments(removed, self.root):
+            shutil.rmtree(self.root + folder)
         for path in removed:
             Path(self.root + path).unlink()
         self.record = host_record.ended(self.record, owned, self.root)
         return units
 
     def files(self) -> set[str]:
-        return {str(path)[len(self.root) :] for path in Path(self.root).rglob("*") if path.is_file()}
+        return {str(path)[len(self.root) :] for path in Path(self.root).rglob("*") if not path.is_dir()}
 
 
 @cache
@@ -118,6 +134,16 @@ def test_a_run_that_failed_has_recorded_what_it_wrote(tmp_path: Path) -> None:
         ("login01", "site share", "plain", ["sets.mount"], [], ["/etc/systemd/system/data.mount", "/etc/systemd/system/home.mount"]),
         ("nfs01", "ganesha", "plain", ["nfs-ganesha.service"], ["/etc/ganesha/ganesha.conf"], ["/etc/exports.d/landbridge.exports"]),
         ("nfs01", "MLflow on another host", "plain", ["mlflow.service"], ["/etc/mlflow/environment", "/etc/mlflow/aws-credentials"], ["/etc/mlflow-of-the-site/environment"]),
+        (
+            "ctl01", "timers", "timers without the link", ["landbridge-timer-link.timer", "landbridge-timer-link.service"],
+            ["/etc/landbridge/timers/gateways", "/etc/landbridge/timers/gateways.pub"], ["/etc/systemd/system/landbridge-timer-idle.timer", "/etc/landbridge/timers/access.json"],
+        ),
+        ("ctl01", "plain", "auth/slurm", ["munge.service"], ["/etc/munge/munge.key"], ["/etc/slurm/slurm.key"]),
+        ("dgx01", "auth/slurm", "plain", [], ["/etc/slurm/slurm.key", "/etc/slurm/slurm.jwks"], ["/etc/munge/munge.key"]),
+        (
+            "nfs01", "MLflow on another host", "plain", [], ["/opt/landbridge/envs/mlflow-0000000000000000/pyvenv.cfg", "/opt/landbridge/locks/mlflow/requirements.lock"],
+            ["/opt/landbridge/envs/mlflow-of-the-site/README"],
+        ),
         ("ctl01", "timers", "plain", ["landbridge-host-access.socket", "prometheus-node-exporter.service"], ["/var/lib/landbridge-access/.ssh/authorized_keys"], ["/var/lib/landbridge/burst.sqlite"]),
     ],
 )  # fmt: skip
