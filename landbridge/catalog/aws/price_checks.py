@@ -1,4 +1,4 @@
-"""Limits of the price checks (price_checks.yaml): ages, permitted differences, units and plausible bands."""
+"""Limits of the price checks (price_checks.yaml): ages, units and plausible bands."""
 
 import datetime
 from collections.abc import Mapping
@@ -17,25 +17,15 @@ class MaximumAge(Facts):
     reason: str
 
 
-class ConflictLimits(Facts):
-    """Permitted difference between two sources of the same period, and the days between dates of one period, by kind."""
-
-    share: float
-    days: Mapping[PriceKind, int]
-
-
 class PriceChecks(Facts):
-    """Facts of price_checks.yaml. Bands are the lowest and the highest plausible price in USD."""
+    """Facts of price_checks.yaml. Bands are the lowest and the highest plausible price in USD; `factor`: between two prices of an item."""
 
     source: str
     date: datetime.date
     ages: Mapping[PriceKind, MaximumAge]
-    conflict: ConflictLimits
     units: Mapping[PriceKind, tuple[str, ...]]
     accelerator_hour: Mapping[PriceKind, Mapping[str, Band]]
-    unit_bands: Mapping[str, Band]
-    savings_plan_share: Band
-    month_hours: Band
+    factor: float
 
 
 @cache

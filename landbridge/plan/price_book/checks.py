@@ -1,17 +1,12 @@
-"""Checks of a price book: format, age, agreement of sources, units, names, and spot against on-demand."""
+"""Checks of a price book: format, age, units and names."""
 
 from datetime import date
 
 from landbridge.findings import Finding, in_order
 from landbridge.plan.price_book.ages import stale_prices
 from landbridge.plan.price_book.book import PriceBook
-from landbridge.plan.price_book.conflicts import (
-    conflicts,
-    savings_plans_outside_their_share,
-    spot_above_on_demand,
-)
 from landbridge.plan.price_book.names import unknown_names
-from landbridge.plan.price_book.units import implausible_prices, mixed_units
+from landbridge.plan.price_book.units import wrong_units
 
 
 def check_book(book: PriceBook, reference: PriceBook, today: date) -> tuple[Finding, ...]:
@@ -21,11 +16,7 @@ def check_book(book: PriceBook, reference: PriceBook, today: date) -> tuple[Find
     findings = [
         *book.findings,
         *stale_prices(book, today),
-        *conflicts(book),
-        *spot_above_on_demand(book, reference),
-        *savings_plans_outside_their_share(book, reference),
-        *implausible_prices(book),
-        *mixed_units(book, reference),
+        *wrong_units(book, reference),
         *unknown_names(book, reference),
     ]
     return in_order(book.located(finding) for finding in findings)
