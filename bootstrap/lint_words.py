@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
 
 def check(root: Path, names: Sequence[str], words: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
     """Yield the path, line and message of each finding in the named files."""
-    nouns, later = tuple(words["folders_with_nouns"].split()), tuple(words["folders_without_nouns"].split())
+    nouns = tuple(words["folders_with_nouns"].split())
     for name in names:
         if _TASK_FILE.match(name):
             for line, message in task_names((root / name).read_text(), words["task_verbs"].split()):
@@ -45,7 +45,7 @@ def check(root: Path, names: Sequence[str], words: Mapping[str, Any]) -> Iterato
             tree = ast.parse((root / name).read_text())
             for line, message in docstring_openings(tree, words["docstring_openings"].split()):
                 yield name, line, message
-            if name.startswith(nouns) and not name.startswith(later):
+            if name.startswith(nouns):
                 for line, message in pronouns(tree, words["pronouns"]):
                     yield name, line, message
             for line, message in empty_names(tree, set(words["empty_names"].split())):

@@ -244,7 +244,7 @@ class ObjectBucket:
 
 @dataclass(frozen=True)
 class DataAccess:
-    """AWS credentials of a data transfer: a profile of a credentials file, or those of the process."""
+    """AWS credentials of a data transfer: a profile of a credentials file, or the process's credentials."""
 
     region: str
     endpoint: str | None = None
@@ -294,7 +294,7 @@ class DataAccess:
 
 
 def _hex(checksum: str | None) -> str | None:
-    """Return a whole object's checksum as hex digits; None without one, and for that of an upload in parts."""
+    """Return a whole object's checksum as hex digits; None without one, and after an upload in parts."""
     if checksum is None or "-" in checksum:
         return None
     return base64.b64decode(checksum).hex()

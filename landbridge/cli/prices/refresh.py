@@ -92,7 +92,7 @@ def refresh(
 
 
 def environment_types(environment: "Environment") -> dict[str, list[str]]:
-    """Return the instance types of an environment by region: those of pools, the controller and login hosts."""
+    """Return the instance types of an environment by region: types of pools, the controller and login hosts."""
     from landbridge.plan.instances.capacity import fallbacks
     from landbridge.plan.other_regions import other_regions
 
