@@ -42,6 +42,10 @@ class Site:
         """Return every host, as `hosts` does."""
         return hosts(self.environment)
 
+    def has(self, group: str) -> bool:
+        """Return whether an inventory group has a host."""
+        return any(group in host.groups for host in self.hosts)
+
     def networks(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the hosts' addresses as networks, each once, without hosts that have no address."""
         known = self.services.addresses
@@ -68,7 +72,8 @@ class HostRole:
     group is a host's label `role` in metrics. `members`: names of the group's hosts. `beside_existing_slurm`: the group exists also
     where others configure Slurm. `has_slurm_commands`: its hosts have Slurm's client commands. `variables`: by group, EVERYWHERE or EVERY_HOST. `host_variables`: of a single host, which win over those
     of groups. `firewall`: rules for incoming connections, each with the inventory group whose hosts accept them. `from_aws`: connections from
-    nodes in AWS to its hosts; security groups permit them and netcheck tries them.
+    nodes in AWS to its hosts; security groups permit them and netcheck tries them. `exporters`: names in the contract of metrics whose metrics
+    programs of the role write into node exporter's text files, or node exporter copies from them, each with whether this site has it.
     """
 
     group: str = ""
@@ -80,6 +85,7 @@ class HostRole:
     host_variables: Callable[[Site, InventoryHost], Variables] = _no_variables
     firewall: Callable[[Site], Iterable[tuple[str, FirewallRule]]] = _no_connections
     from_aws: Callable[[Site], Iterable[ServiceFlow]] = _no_connections
+    exporters: Mapping[str, Callable[[Site], bool]] = field(default_factory=dict)
 
 
 @cache

@@ -5,6 +5,7 @@ from typing import Any
 
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
+from landbridge.plan.network.host_role import host_roles
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.monitoring import cloud_exporters, has_slurm_metrics
 from landbridge.plan.observability.cloud_targets import cloud_job
@@ -27,23 +28,6 @@ _SAMPLES = {
     "model_server": 5_000,
     "model_gateway": 20_000,
 }
-#: Exporters whose metrics are in text files of node exporter.
-_THROUGH_NODE = (
-    "host",
-    "burst",
-    "link",
-    "gateway",
-    "postgresql",
-    "mariadb",
-    "jobs",
-    "model_drift",
-    "model_canary",
-    "model_instances",
-    "pipelines",
-    "logs",
-    "timers",
-    "first_steps",
-)
 #: Servers whose metrics have no account: their firewall and they themselves answer Prometheus' host only.
 _WITHOUT_ACCOUNT = ("model_server", "model_gateway")
 #: A model server does not name its service in Prometheus: the target does.
@@ -160,7 +144,8 @@ def _slurm_job(path: str) -> dict[str, Any]:
 def _kept(job: str) -> dict[str, Any]:
     """Return the rule that keeps the metrics of the contract: a node with 224 processors has thousands of others."""
     exporters = metrics_contract().exporters
-    through = (job, *_THROUGH_NODE) if job == "node" else (job,)
+    through_node = (name for role in host_roles().values() for name in role.exporters)
+    through = (job, *through_node) if job == "node" else (job,)
     names = sorted(name for exporter in through for name in exporters[exporter].metrics)
     return {"source_labels": ["__name__"], "regex": "|".join(names), "action": "keep"}
 

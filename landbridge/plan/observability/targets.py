@@ -5,28 +5,23 @@ from dataclasses import dataclass
 
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment, ModelService
-from landbridge.plan.network.host_role import hosts
+from landbridge.plan.network.host_role import group_roles, host_roles, hosts, site_of
 from landbridge.plan.network.hosts import InventoryHost
-from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.monitoring import (
     cloud_exporters,
     exporter_port,
     has_slurm_metrics,
     monitoring_host,
-    timers_of,
 )
 from landbridge.plan.network.services.serving import (
     measured_slots,
     model_gateway_hosts,
     serving_of,
-    starts_model_servers,
 )
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Address of servers on the monitoring host itself. The label `node` of other targets is the name that Slurm and the inventory use.
 LOOPBACK = "127.0.0.1"
-#: Inventory group of the hosts whose node exporter has the metrics of another exporter.
-_GROUP_OF = {"postgresql": "mlflow", "mariadb": "slurm_database", "gateway": "site_gateway"}
 #: Exporters of databases, on the loopback of their hosts.
 DATABASES = ("postgresql", "mariadb")
 
@@ -52,29 +47,19 @@ def planned_exporters(environment: Environment, gpu_hosts: Collection[str]) -> f
     jobs = {target.job for target in metrics_targets(environment, gpu_hosts)} | set(cloud_exporters(environment))
     if not jobs:
         return frozenset()
-    through_files = {"host", "jobs", "pipelines"}
-    if environment.link is not None:
-        through_files.add("link")
-    if timers_of(environment) is not None:
-        through_files |= {"timers", "first_steps"}
-    groups = {group for host in hosts(environment) for group in host.groups}
-    through_files |= {exporter for exporter, group in _GROUP_OF.items() if group in groups}
-    if burst_source(environment) is not None:
-        through_files.add("burst")
-    if log_store_host(environment) is not None:
-        through_files.add("logs")
-    if serving_of(environment) is not None:
-        through_files |= {"model_drift", "model_canary"}
-    if starts_model_servers(environment):
-        through_files.add("model_instances")
+    site = site_of(environment)
+    through_files = {
+        name for role in host_roles().values() for name, has_exporter in role.exporters.items() if has_exporter(site)
+    }
     return frozenset(jobs | through_files)
 
 
 def sources_of(environment: Environment, host: InventoryHost) -> dict[str, str]:
     """Return the URL of each server on a host's loopback whose metrics node exporter copies, by exporter."""
-    sources = {name: f"http://{loopback_address(name)}/metrics" for name in DATABASES if _GROUP_OF[name] in host.groups}
+    copied = [name for role in group_roles().values() if role.group in host.groups for name in role.exporters]
+    sources = {name: f"http://{loopback_address(name)}/metrics" for name in DATABASES if name in copied}
     burst = burst_source(environment)
-    return sources | ({"burst": burst} if burst is not None and "burst" in host.groups else {})
+    return sources | ({"burst": burst} if burst is not None and "burst" in copied else {})
 
 
 def loopback_address(exporter: str) -> str:

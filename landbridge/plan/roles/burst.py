@@ -253,6 +253,10 @@ def _host_variables(site: Site, host: InventoryHost) -> dict[str, Any]:
     }
 
 
+def _has_metrics(site: Site) -> bool:
+    return bool(site.environment.aws.pools) and site.environment.burst.metrics_port is not None
+
+
 ROLE = HostRole(
     group="burst",
     place=180,
@@ -261,4 +265,5 @@ ROLE = HostRole(
     beside_existing_slurm=True,
     variables={"burst": lambda site: burst_variables(site.environment, site.outputs)},
     host_variables=_host_variables,
+    exporters={"burst": _has_metrics},
 )

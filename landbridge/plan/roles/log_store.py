@@ -177,4 +177,5 @@ ROLE = HostRole(
     variables={"log_store": lambda site: log_store_variables(site.environment)},
     firewall=_firewall,
     from_aws=_from_aws,
+    exporters={"logs": lambda site: log_store_host(site.environment) is not None},
 )

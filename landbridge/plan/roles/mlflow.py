@@ -155,4 +155,5 @@ ROLE = HostRole(
     },
     firewall=_firewall,
     from_aws=_from_aws,
+    exporters={"postgresql": lambda site: site.has("mlflow")},
 )

@@ -89,4 +89,9 @@ ROLE = HostRole(
     variables={"model_gateway": _variables},
     host_variables=_host_variables,
     firewall=_firewall,
+    exporters={
+        "model_drift": lambda site: serving_of(site.environment) is not None,
+        "model_canary": lambda site: serving_of(site.environment) is not None,
+        "model_instances": lambda site: starts_model_servers(site.environment),
+    },
 )

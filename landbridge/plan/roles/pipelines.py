@@ -105,4 +105,6 @@ ROLE = HostRole(
     has_slurm_commands=True,
     variables={"pipelines": lambda site: pipelines_variables(site.environment)},
     firewall=_firewall,
+    # Also where users run pipelines without the service.
+    exporters={"pipelines": lambda site: True},
 )

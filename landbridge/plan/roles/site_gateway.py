@@ -58,4 +58,5 @@ ROLE = HostRole(
     variables={"site_gateway": _variables},
     host_variables=_host_variables,
     firewall=_firewall,
+    exporters={"gateway": lambda site: site.has("site_gateway")},
 )

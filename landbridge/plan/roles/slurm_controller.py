@@ -95,4 +95,5 @@ ROLE = HostRole(
     variables={"slurm_controller": _variables},
     firewall=_firewall,
     from_aws=_from_aws,
+    exporters={"jobs": lambda site: True},
 )

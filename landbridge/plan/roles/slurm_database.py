@@ -53,4 +53,5 @@ ROLE = HostRole(
     members=lambda environment, served: (served.database,),
     variables={"slurm_database": _variables},
     firewall=_firewall,
+    exporters={"mariadb": lambda site: site.has("slurm_database")},
 )

@@ -89,4 +89,5 @@ def _firewall(site: Site) -> Iterator[tuple[str, FirewallRule]]:
 ROLE = HostRole(
     host_variables=lambda site, host: exporter_variables(site.environment, host),
     firewall=_firewall,
+    exporters={"host": lambda site: True, "link": lambda site: site.environment.link is not None},
 )

@@ -101,4 +101,10 @@ def _addresses(environment: Environment) -> dict[str, str]:
     return nodes | {gateway.host: gateway.address for gateway in link_expectations(environment, None).gateways}
 
 
-ROLE = HostRole(host_variables=lambda site, host: site_timers_variables(site.environment, host.name))
+ROLE = HostRole(
+    host_variables=lambda site, host: site_timers_variables(site.environment, host.name),
+    exporters={
+        "timers": lambda site: timers_of(site.environment) is not None,
+        "first_steps": lambda site: timers_of(site.environment) is not None,
+    },
+)
