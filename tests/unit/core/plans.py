@@ -45,7 +45,7 @@ def _functions() -> tuple[tuple[Callable[..., Any], bool], ...]:
         for function in _public(module):
             kinds = [
                 parameter.annotation
-                for parameter in inspect.signature(function, eval_str=True).parameters.values()
+                for parameter in inspect.signature(function).parameters.values()
                 if parameter.default is inspect.Parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
             ]
             if kinds in ([Environment], [Environment, PoolSettings]):
