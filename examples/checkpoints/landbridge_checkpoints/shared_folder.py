@@ -64,7 +64,7 @@ class SharedFolder:
                     os.link(incoming, final)
                 except FileExistsError:
                     # An answer of NFS that was lost: the link exists, and it is that of this file.
-                    if incoming.stat().st_ino != final.stat().st_ino:
+                    if not _is_same_file(incoming, final):
                         return None
                 return "1" if if_etag is None else self._replaced(key, int(if_etag) + 1)
             finally:
@@ -130,6 +130,14 @@ def _versions(path: Path) -> list[int]:
         return []
     matches = (_VERSION.match(name) for name in names)
     return [int(match[2]) for match in matches if match is not None and match[1] == path.name]
+
+
+def _is_same_file(path: Path, other: Path) -> bool:
+    """Return whether both paths are one file; False if the other path is gone, as after two further versions."""
+    try:
+        return path.samefile(other)
+    except FileNotFoundError:
+        return False
 
 
 def _write(path: Path, body: bytes) -> None:

@@ -50,6 +50,14 @@ def test_of_processes_that_replace_one_version_one_is_accepted(tmp_path: Path) -
     assert sorted(path.name for path in tmp_path.iterdir()) == ["counter", "counter.v120", "counter.v121"]
 
 
+def test_a_version_that_is_removed_while_it_is_compared_was_replaced(tmp_path: Path) -> None:
+    folder = SharedFolder(tmp_path.as_uri())
+    assert folder.put("counter", b"0", if_absent=True) == "1"
+    # The name is taken, and its file is gone: the state between the two calls of a process that others overtake.
+    (tmp_path / "counter.v2").symlink_to("removed")
+    assert folder.put("counter", b"1", if_etag="1") is None
+
+
 def test_conditions(tmp_path: Path) -> None:
     folder = SharedFolder(tmp_path.as_uri())
     assert folder.get("a/b") is None and list(folder.list("a/")) == []
