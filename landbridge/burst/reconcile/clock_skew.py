@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from landbridge.burst.model import MAX_KEEP_SECONDS, BurstPolicy, State
+from landbridge.burst.model import MAX_KEEP_SECONDS, BurstPolicy, State, StatusRead
 from landbridge.burst.model.errors import facts
 
 CLOCK_SKEW_SECONDS = 5.0  # tolerated difference of two clocks
@@ -74,7 +74,7 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
         status_reads={
             region: replace(
                 read,
-                until=min(read.until, now + max(STATUS_INTERVAL_SECONDS, policy.breaker_seconds)),
+                until=min(read.until, now + _status_wait(read, policy)),
                 read_at=None if read.read_at is None else min(read.read_at, now),
             )
             for region, read in state.status_reads.items()
@@ -92,3 +92,8 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
         last_observation_at=None if state.last_observation_at is None else min(state.last_observation_at, now),
         throttled_until={key: min(until, now + THROTTLE_SECONDS) for key, until in state.throttled_until.items()},
     )
+
+
+def _status_wait(read: StatusRead, policy: BurstPolicy) -> float:
+    """Return the seconds until the next read at most: only a refused one is repeated later than after the usual interval."""
+    return max(STATUS_INTERVAL_SECONDS, policy.breaker_seconds if read.code else 0.0)

@@ -91,6 +91,13 @@ def test_the_statuses_of_each_region_are_read_once_a_minute_and_only_of_running_
     assert of(due, ReadStatuses)[0] == reads[0]
 
 
+@pytest.mark.parametrize(("code", "most"), [("", 60.0), ("UnauthorizedOperation", POLICY.breaker_seconds)])
+def test_a_read_that_a_fast_clock_planned_is_due_after_the_usual_wait(code: str, most: float) -> None:
+    cloud, view = ec2(instance("i-1", "g-1")), slurm(states={"g-1": IDLE})
+    fast = State(status_reads={"": StatusRead(NOW + 7200, NOW + 7140, code)})
+    assert decide(view, cloud, fast, POLICY).state.status_reads[""].until == NOW + most
+
+
 def test_without_instances_nothing_is_read() -> None:
     assert not of(decide(slurm(), ec2(), policy=POLICY), ReadStatuses)
     assert not of(decide(slurm(), None, policy=POLICY), ReadStatuses)
