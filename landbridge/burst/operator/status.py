@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Ec2View, PoolPolicy, SlurmJob, SlurmNode, State
-from landbridge.burst.reconcile.instances.instance_status import scheduled_event
+from landbridge.burst.reconcile.instances.scheduled_event import scheduled_event
 from landbridge.burst.reconcile.launching.spot_order import is_failed_launch
 from landbridge.burst.reconcile.locations import are_apart, describe, locate_by_journal
 from landbridge.burst.reconcile.node_states import is_down, is_powered_down, is_set_by_operator

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 from landbridge.burst.model import CloudInstance, ObservationKind, SlurmNode
 from landbridge.burst.reconcile.changes import Changes
+from landbridge.burst.reconcile.instances.scheduled_event import scheduled_event
 from landbridge.burst.reconcile.node_states import (
     OUR_REASON,
     has_machine_fault,
@@ -168,15 +169,30 @@ def _power_down_node(observed: Observed, changes: Changes, node: SlurmNode) -> N
     """Power down a node that is down for another reason than an operator's, so that it can be launched again."""
     if "POWERING_DOWN" in node.states or node.name in observed.held:
         return
-    if has_unexpected_reboot(node) and not is_powered_down(node) and _has_booted_once(observed, node.name):
+    has_event = _has_event(observed, node.name)
+    has_booted_once = (
+        has_unexpected_reboot(node) and not is_powered_down(node) and _has_booted_once(observed, node.name)
+    )
+    # With an event of its instance it would get jobs that the event ends.
+    if has_booted_once and not has_event:
         changes.resumes.append(node.name)
         changes.record("resume", text="it has booted once; slurmctld did not know", nodes=[node.name])
         return
     is_ours = node.reason.lower().startswith(OUR_REASON)
-    is_unused = is_ours or is_powered_down(node) or not observed.has(node.name)
+    is_unused = is_ours or is_powered_down(node) or has_event or not observed.has(node.name)
     bound = DOWN_RETRY_SECONDS if is_unused and not is_asked_to_power_down(node) else observed.policy.orphan_seconds
     if changes.seconds_seen(ObservationKind.NODE_DOWN, node.name, bound) >= bound:
         changes.down([node.name], "ORPHANED", node.reason.removeprefix(OUR_REASON).strip() or "it is down")
+
+
+def _has_event(observed: Observed, name: str) -> bool:
+    """Return whether EC2 has announced an event of a node's instance."""
+    statuses = observed.state.instance_statuses
+    return any(
+        scheduled_event(instance, statuses[instance.id], observed.state, observed.policy)
+        for instance in observed.living.get(name, ())
+        if instance.id in statuses
+    )
 
 
 def _has_booted_once(observed: Observed, node: str) -> bool:

@@ -26,6 +26,7 @@ from landbridge.burst.model.errors import classify
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.clock_skew import STATUS_INTERVAL_SECONDS
 from landbridge.burst.reconcile.instances.garbage_collection import instance_to_keep
+from landbridge.burst.reconcile.instances.scheduled_event import scheduled_event
 from landbridge.burst.reconcile.node_states import (
     is_asked_to_power_down,
     is_down,
@@ -34,7 +35,6 @@ from landbridge.burst.reconcile.node_states import (
     is_up,
 )
 from landbridge.burst.reconcile.observed import Observed
-from landbridge.timestamps import iso
 
 #: Codes of a node's reason, of job comments and of decisions.
 EVENT_CODE, IMPAIRED_CODE = "EVENT", "IMPAIRED"
@@ -114,17 +114,6 @@ def replace_failing_nodes(observed: Observed, changes: Changes) -> None:
         changes.power_down(names, code, text, ids)
 
 
-def scheduled_event(instance: CloudInstance, status: InstanceStatus, state: State, policy: BurstPolicy) -> str:
-    """Return the text of an event that may end a job on the instance; empty if there is none.
-
-    An event of a Capacity Block's instance at or after the time at which the block closes for jobs is the block's end.
-    """
-    if not status.event or status.event_at is None:
-        return status.event
-    closes = _closes(instance, state, policy)
-    return "" if closes is not None and status.event_at >= closes else f"{status.event} at {iso(status.event_at)}"
-
-
 def _may_run_on(node: SlurmNode, instance: CloudInstance) -> bool:
     """Return whether the node's slurmd may run on the instance: Slurm has no other address for the node.
 
@@ -189,14 +178,3 @@ def _last_end(job: SlurmJob, start: float | None = None) -> float:
     """Return the end of the job by its time limit, for a job that starts at `start`."""
     since = job.started if start is None else start
     return float("inf") if job.minutes is None or since is None else since + 60 * job.minutes
-
-
-def _closes(instance: CloudInstance, state: State, policy: BurstPolicy) -> float | None:
-    """Return the time at which the instance's Capacity Block closes for jobs; None for other instances."""
-    if instance.market != "capacity-block":
-        return None
-    pool, attempt = policy.pool_of(instance.node), state.attempts.get(instance.token)
-    blocks = [block for block in pool.offerings if block.market == "capacity-block"] if pool is not None else []
-    launched = [block for block in blocks if attempt is not None and block.key == attempt.offering]
-    similar = [b for b in blocks if (b.subnet, b.instance_type) == (instance.subnet, instance.type)]
-    return min((block.closes for block in launched or similar if block.closes is not None), default=None)

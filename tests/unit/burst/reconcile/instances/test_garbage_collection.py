@@ -5,7 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import Attempt, Down, Launch, ResumeNodes, SlurmNode, SlurmOrder, State, Terminate
+from landbridge.burst.model import (
+    Attempt,
+    Down,
+    InstanceStatus,
+    Launch,
+    ResumeNodes,
+    SlurmNode,
+    SlurmOrder,
+    State,
+    Terminate,
+)
 from landbridge.burst.reconcile.changes import MAX_SECONDS_BETWEEN_PASSES
 from landbridge.burst.reconcile.instances.garbage_collection import instance_to_keep
 from landbridge.burst.reconcile.observed import observe
@@ -309,5 +319,9 @@ def test_a_node_whose_first_boot_slurmctld_does_not_know_is_resumed_at_once(reas
     decision = decide(down, shown, state, now=NOW + 60)
     assert changes_of(decision) == ([ResumeNodes(("g-1",))] if is_resumed else [])
     assert bool(events(decision, "resume")) is is_resumed
+    # With an event of its instance it would get jobs that the event ends.
+    status = InstanceStatus((), "instance-retirement", NOW + 900)
+    announced = replace(state, instance_statuses={launched(launch, success(launch))[0].id: status})
+    assert not of(decide(down, shown, announced, now=NOW + 60), ResumeNodes)
     # An instance that no launch of the journal has made is not known to have booted once.
     assert not of(decide(down, shown, now=NOW + 60), ResumeNodes)
